@@ -1,0 +1,57 @@
+"""eigensieve: exactly k features, and how far that choice is from the optimum.
+
+The public names live here and are loaded on first use (PEP 562), so that
+``import eigensieve`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+_HOME = {
+    "Pencil": "core.pencil",
+    "FactorPencil": "core.pencil",
+    "Solution": "core.solution",
+    "SolutionPath": "core.solution",
+    "Status": "core.solution",
+    "ClassStats": "core.stats",
+    "pca_pencil": "core.builders",
+    "lda_pencil": "core.builders",
+    "cca_pencil": "core.builders",
+    "renormalize": "core.moves",
+    "solve": "solvers.dispatch",
+    "solve_path": "solvers.dispatch",
+    "available_solvers": "solvers.dispatch",
+    "SparseLDA": "estimators.sparse_lda",
+    "SparsePCA": "estimators.sparse_pca",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from .core.builders import cca_pencil, lda_pencil, pca_pencil
+    from .core.moves import renormalize
+    from .core.pencil import FactorPencil, Pencil
+    from .core.solution import Solution, SolutionPath, Status
+    from .core.stats import ClassStats
+    from .estimators.sparse_lda import SparseLDA
+    from .estimators.sparse_pca import SparsePCA
+    from .solvers.dispatch import available_solvers, solve, solve_path
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'eigensieve' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The nouns: pencil, statistics, solution, budget. NumPy and SciPy only."""

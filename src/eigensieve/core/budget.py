@@ -1,0 +1,110 @@
+"""Limits and progress: time, iterations, gap, Ctrl-C.
+
+A solver polls ``budget.stop()`` in its loop and returns what it has: nothing is
+lost to a time limit or an interrupt.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from numbers import Real
+from types import FrameType
+from typing import Any
+
+from ..errors import OptionError
+from .solution import Status
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One progress event: which phase, how far, the incumbent and the bound so far."""
+
+    solver: str
+    phase: str
+    step: int
+    total: int | None = None
+    objective: float | None = None
+    bound: float | None = None
+    n_nodes: int = 0
+    seconds: float = 0.0
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass
+class Budget:
+    """What a search may spend.
+
+    Parameters
+    ----------
+    time_limit : seconds, None for no limit
+    gap_tol : relative gap at which a certified search may stop
+    callback : called with `Progress`, at most every ``interval`` seconds
+    """
+
+    time_limit: float | None = None
+    gap_tol: float = 1e-6
+    callback: Callback | None = None
+    interval: float = 0.1
+    _start: float = field(default_factory=time.perf_counter, repr=False)
+    _last: float = field(default=-1e9, repr=False)
+    _interrupted: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not _is_number(self.time_limit, lowest=0.0):
+            raise OptionError(f"time_limit is {self.time_limit!r}; it must be seconds >= 0 or None")
+        if not _is_number(self.gap_tol, lowest=0.0):
+            raise OptionError(f"gap_tol is {self.gap_tol!r}; it must be a number >= 0")
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self._start
+
+    def stop(self) -> Status | None:
+        """The reason to stop now, or None."""
+        if self._interrupted:
+            return Status.INTERRUPTED
+        if self.time_limit is not None and self.seconds >= self.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+    def report(self, solver: str, phase: str, step: int, **details: Any) -> None:
+        """Tell the callback, unless it was told a moment ago."""
+        if self.callback is None:
+            return
+        now = self.seconds
+        if now - self._last >= self.interval:
+            self._last = now
+            self.callback(Progress(solver, phase, step, seconds=now, **details))
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Turn the first Ctrl-C into a request to stop; a second one raises as usual."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = signal.getsignal(signal.SIGINT)
+        if previous is not signal.default_int_handler:
+            yield  # somebody else handles Ctrl-C: leave it to them
+            return
+
+        def request_stop(signum: int, frame: FrameType | None) -> None:
+            self._interrupted = True
+            signal.signal(signal.SIGINT, previous)
+
+        signal.signal(signal.SIGINT, request_stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+
+def _is_number(value: object, *, lowest: float) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= lowest

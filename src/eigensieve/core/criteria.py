@@ -1,0 +1,76 @@
+"""The criteria: what a set of features is worth, from its eigenvalues.
+
+Every solver and ``Solution.verify`` use these definitions and no others. The
+eigenvalues are those of the pencil restricted to the set, A_S x = lambda B_S x:
+
+========== ========================= =============================
+lambda_max the largest eigenvalue    any symmetric A
+trace      sum of the eigenvalues    A positive semidefinite
+logdet     sum of log(1 + eigenvalue) A positive semidefinite (Wilks)
+========== ========================= =============================
+
+For a positive semidefinite A all three never fall when a feature is added
+(lambda_max: for every symmetric A).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+from ..errors import OptionError, PencilError
+
+if TYPE_CHECKING:
+    from .pencil import Pencil
+
+CRITERIA = ("lambda_max", "trace", "logdet")
+
+
+def check_criterion(criterion: str, pencil: Pencil) -> None:
+    """Raise unless the criterion is known and makes sense for the pencil."""
+    if criterion not in CRITERIA:
+        raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+    if criterion != "lambda_max" and not pencil.is_psd:
+        raise PencilError(
+            f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "
+            "eigenvalues; use criterion='lambda_max'"
+        )
+
+
+def score_values(values: np.ndarray, criterion: str) -> float:
+    """The criterion of a set whose restricted pencil has these eigenvalues."""
+    if criterion == "lambda_max":
+        return float(np.max(values))
+    # round-off may leave -1e-17 where a semidefinite A has a zero
+    positive = np.maximum(values, 0.0)
+    if criterion == "trace":
+        return float(np.sum(positive))
+    if criterion == "logdet":
+        return float(np.sum(np.log1p(positive)))
+    raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+
+
+def generalized_eigh(A: np.ndarray, B: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues (descending) and B-orthonormal eigenvectors of a small dense pair.
+
+    Rows and columns are first scaled to a unit diagonal of B, so that features
+    measured in units 1e16 apart do not spoil each other.
+    """
+    if B is None:
+        values, vectors = linalg.eigh(A)
+        return values[::-1], vectors[:, ::-1]
+    scale = 1.0 / np.sqrt(np.diag(B))
+    values, vectors = linalg.eigh(A * np.outer(scale, scale), B * np.outer(scale, scale))
+    return values[::-1], (vectors * scale[:, None])[:, ::-1]
+
+
+def fix_signs(vectors: np.ndarray) -> np.ndarray:
+    """Make the entry of largest modulus of every column positive."""
+    if vectors.size == 0:
+        return vectors
+    # a tiny tilt towards the first row, so that +a and -a never tie by round-off
+    pivot = np.argmax(np.abs(vectors) > np.abs(vectors).max(axis=0) * (1 - 1e-9), axis=0)
+    signs = np.sign(vectors[pivot, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)

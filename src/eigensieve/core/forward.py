@@ -1,0 +1,161 @@
+"""Forward pass: add, one by one, the feature that raises the criterion most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .budget import Budget
+from .moves import top_k
+from .problem import Problem
+from .secular import best_addition, first_max
+from .swap import bordered, working_criterion
+from .sweep import DEPENDENT, Sweep
+
+
+def forward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.ndarray]:
+    """Sets of size |include| (at least 1) up to k, each the last one plus one feature.
+
+    If the budget ends first, the set of size k is completed by the features that
+    scored best at that moment, so that there is always an answer.
+    """
+    state = make_state(problem)
+    order: list[int] = []
+    sets: dict[int, np.ndarray] = {}
+    for j in problem.include:
+        _take(state, order, int(j))
+    if order:
+        sets[len(order)] = np.array(order)
+    while len(order) < problem.k:
+        if budget.stop() is not None:
+            _complete(problem, state, order, sets)
+            break
+        j = _first_feature(problem) if not order else state.best(_candidates(problem, order))
+        _take(state, order, j)
+        sets[len(order)] = np.array(order)
+        budget.report(solver, "forward", len(order), total=problem.k)
+    return sets
+
+
+def _take(state: State, order: list[int], j: int) -> None:
+    state.add(j, len(order))
+    order.append(j)
+
+
+def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
+    free = np.zeros(problem.pencil.size, dtype=bool)
+    free[problem.allowed] = True
+    free[order] = False
+    return np.flatnonzero(free & problem.open_blocks(order))
+
+
+def _first_feature(problem: Problem) -> int:
+    """The best single feature; if none scores alone (CCA), the largest in the eigenvector."""
+    pencil = problem.pencil
+    allowed = problem.allowed
+    ratio = (pencil.diag_A / pencil.diag_B)[allowed]
+    if ratio.max() > 1e-12 * pencil.scale:
+        return int(allowed[first_max(ratio)])
+    x = pencil.top()[1][:, 0] * np.sqrt(pencil.diag_B)
+    return int(allowed[first_max(np.abs(x[allowed]))])
+
+
+def _complete(
+    problem: Problem, state: State, order: list[int], sets: dict[int, np.ndarray]
+) -> None:
+    scores = state.quick_scores()
+    for k in range(len(order) + 1, problem.k + 1):
+        sets[k] = top_k(problem.with_k(k), scores, np.array(order, dtype=np.intp))
+
+
+def make_state(problem: Problem) -> State:
+    """The state that scores additions under the problem's criterion."""
+    kinds = {"trace": TraceState, "logdet": LogdetState, "lambda_max": LambdaState}
+    return kinds[working_criterion(problem)](problem)
+
+
+class State:
+    """The set so far, and what every feature would add to it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.pencil = problem.pencil
+        self.sweep = Sweep(self.pencil.columns_B, self.pencil.diag_B, problem.k)
+
+    def add(self, j: int, slot: int) -> None:
+        """Take feature j into the set."""
+        self.sweep.add(j, slot)
+
+    def quick_scores(self) -> np.ndarray:
+        """A score for every feature, exact or nearly so, without a search."""
+        raise NotImplementedError
+
+    def best(self, candidates: np.ndarray) -> int:
+        """The candidate whose addition gives the largest criterion."""
+        scores = self.quick_scores()[candidates]
+        return int(candidates[first_max(scores)])
+
+    def _left(self) -> np.ndarray:
+        """Partial variances, inf for features that depend on the set: they add nothing."""
+        v = self.sweep.v
+        return np.where(v > DEPENDENT * self.pencil.diag_B, v, np.inf)
+
+
+class TraceState(State):
+    """Gain of j: |R_j|^2 / v_j with R the part of H that the set does not explain."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.R = np.array(self.pencil.spectral_factor[0].T, order="F")
+
+    def add(self, j: int, slot: int) -> None:
+        g = self.sweep.add(j, slot)
+        self.R -= np.outer(g, self.R[j].copy())
+
+    def quick_scores(self) -> np.ndarray:
+        return np.einsum("ij,ij->i", self.R, self.R) / self._left()
+
+
+class LogdetState(State):
+    """Gain of j: log of the ratio of its partial variances under T = A + B and under B."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        pencil = self.pencil
+        self.total = Sweep(
+            lambda index: pencil.columns_A(index) + pencil.columns_B(index),
+            pencil.diag_A + pencil.diag_B,
+            problem.k,
+        )
+
+    def add(self, j: int, slot: int) -> None:
+        super().add(j, slot)
+        self.total.add(j, slot)
+
+    def quick_scores(self) -> np.ndarray:
+        return np.log(np.maximum(self.total.v / self._left(), 1.0))
+
+
+class LambdaState(State):
+    """The largest eigenvalue: the pencil of the set, bordered by every feature."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.columns = np.empty((self.pencil.size, problem.k), order="F")
+
+    def add(self, j: int, slot: int) -> None:
+        super().add(j, slot)
+        self.columns[:, slot] = self.pencil.columns_A(j)
+
+    def quick_scores(self) -> np.ndarray:
+        return self.pencil.diag_A / self.pencil.diag_B
+
+    def best(self, candidates: np.ndarray) -> int:
+        S = self.sweep.support
+        ok = candidates[self.sweep.v[candidates] > DEPENDENT * self.pencil.diag_B[candidates]]
+        if ok.size == 0:
+            return int(candidates[0])
+        w, Z, corner = bordered(
+            self.pencil, S, self.columns[:, : S.size], self.sweep.C[ok, : S.size],
+            self.sweep.v[ok], ok,
+        )  # fmt: skip
+        j, _ = best_addition(w, Z, corner, self.pencil.scale)
+        return int(ok[j])

@@ -1,0 +1,411 @@
+"""The pencil (A, B): the narrow waist between data and combinatorics.
+
+Maximise x'Ax subject to x'Bx = 1 and few non-zeros. A is symmetric, B positive
+definite. Two forms share one interface:
+
+* `Pencil`: dense matrices, for up to some thousand features;
+* `FactorPencil`: A = H' C H and B = W'W + diag(d), never formed, for wide data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from ..errors import PencilError
+from .criteria import fix_signs, generalized_eigh
+
+SYMMETRY_TOL = 1e-8
+PSD_TOL = 1e-9
+DENSE_LIMIT = 20_000
+
+
+class Pencil:
+    """A symmetric matrix A and a positive definite B, dense.
+
+    Parameters
+    ----------
+    A : array (p, p), symmetric
+        A covariance with eigenvalues slightly below zero by round-off is taken
+        as positive semidefinite.
+    B : array (p, p), symmetric positive definite, or None
+        None means the identity.
+    blocks : sequence of int, optional
+        The block (view) of every feature, for pencils whose cardinality is
+        limited per block, as in CCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import Pencil
+    >>> pencil = Pencil(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> pencil.size
+    2
+    >>> values, vectors = pencil.top()
+    >>> float(values[0].round(6))
+    3.0
+    """
+
+    def __init__(
+        self, A: ArrayLike, B: ArrayLike | None = None, *, blocks: Sequence[int] | None = None
+    ) -> None:
+        self._A = _symmetric(A, "A")
+        self._B = None if B is None else _symmetric(B, "B")
+        if self._B is not None:
+            if self._B.shape != self._A.shape:
+                raise PencilError(f"A is {self._A.shape} and B is {self._B.shape}; they must agree")
+            _require_positive_definite(self._B)
+        self.blocks = _check_blocks(blocks, self.size)
+
+    @classmethod
+    def _trusted(
+        cls, A: np.ndarray, B: np.ndarray | None, factor: np.ndarray | None = None
+    ) -> Pencil:
+        """A pencil from matrices that are known to be valid, and A's factor if that is known."""
+        pencil = cls.__new__(cls)
+        pencil._A, pencil._B, pencil.blocks = A, B, None
+        if factor is not None:  # A = factor' factor: spare the eigen-decompositions below
+            pencil.__dict__["spectral_factor"] = (factor, np.ones(len(factor)))
+            pencil.__dict__["is_psd"] = True
+        return pencil
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size})"
+
+    # -- what every solver may ask -------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self._A.shape[0]
+
+    @property
+    def A(self) -> np.ndarray:
+        """A as a dense matrix."""
+        return self._A
+
+    @property
+    def B(self) -> np.ndarray:
+        """B as a dense matrix."""
+        return np.eye(self.size) if self._B is None else self._B
+
+    @property
+    def has_identity_B(self) -> bool:
+        """Whether B is the identity."""
+        return self._B is None
+
+    @cached_property
+    def diag_A(self) -> np.ndarray:
+        """The diagonal of A."""
+        return np.diag(self._A).copy()
+
+    @cached_property
+    def diag_B(self) -> np.ndarray:
+        """The diagonal of B."""
+        return np.ones(self.size) if self._B is None else np.diag(self._B).copy()
+
+    def columns_A(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+        """Columns of A: (p,) for one index, (p, m) for several."""
+        return self._A[:, index]
+
+    def columns_B(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+        """Columns of B: (p,) for one index, (p, m) for several."""
+        if self._B is not None:
+            return self._B[:, index]
+        return _identity_columns(self.size, index)
+
+    def apply_A(self, x: np.ndarray) -> np.ndarray:
+        """A @ x."""
+        return self._A @ x
+
+    def apply_B(self, x: np.ndarray) -> np.ndarray:
+        """B @ x."""
+        return x.copy() if self._B is None else self._B @ x
+
+    def restrict(self, support: Sequence[int] | np.ndarray) -> Pencil:
+        """The dense pencil of a subset of the features."""
+        S = np.asarray(support, dtype=np.intp)
+        return Pencil._trusted(
+            self._A[np.ix_(S, S)], None if self._B is None else self._B[np.ix_(S, S)]
+        )
+
+    def rayleigh(self, x: np.ndarray) -> float:
+        """The generalized Rayleigh quotient x'Ax / x'Bx."""
+        x = np.asarray(x, dtype=float)
+        denominator = float(x @ self.apply_B(x))
+        if denominator <= 0:
+            raise PencilError("the Rayleigh quotient of a zero vector is not defined")
+        return float(x @ self.apply_A(x)) / denominator
+
+    def top(self, m: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """The m largest generalized eigenvalues and B-orthonormal eigenvectors (p, m).
+
+        A factor pencil knows only the positive ones, and may return fewer than m.
+        """
+        values, vectors = generalized_eigh(self._A, self._B)
+        return values[:m], fix_signs(vectors[:, :m])
+
+    @cached_property
+    def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
+        """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
+        values, vectors = linalg.eigh(self._A)
+        keep = np.abs(values) > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
+        H = vectors[:, keep].T * np.sqrt(np.abs(values[keep]))[:, None]
+        return np.ascontiguousarray(H), np.sign(values[keep])
+
+    @cached_property
+    def is_psd(self) -> bool:
+        """Whether A is positive semidefinite, up to round-off."""
+        # in units where diag(B) = 1, so that the answer does not depend on the scale of columns
+        d = 1.0 / np.sqrt(self.diag_B)
+        values = linalg.eigvalsh(self._A * np.outer(d, d))
+        return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
+
+    @cached_property
+    def is_rank_one(self) -> bool:
+        """Whether A = aa': then all criteria order the sets alike."""
+        j = int(np.argmax(self.diag_A / self.diag_B))
+        pivot, a = self.diag_A[j], self._A[:, j]
+        if pivot <= 0:
+            return False
+        d = 1.0 / np.sqrt(self.diag_B)
+        rest = np.abs(self._A - np.outer(a, a / pivot)) * np.outer(d, d)
+        return bool(rest.max() <= 1e-13 * self.scale)
+
+    @cached_property
+    def scale(self) -> float:
+        """max |A_ij| / sqrt(B_ii B_jj): the unit in which a gap near zero is measured."""
+        d = 1.0 / np.sqrt(self.diag_B)
+        return float(np.abs(self._A * np.outer(d, d)).max(initial=0.0))
+
+
+class FactorPencil(Pencil):
+    """A = H' C H and B = W'W + diag(d) kept as factors; p x p is never formed.
+
+    Parameters
+    ----------
+    H : array (c, p)
+    W : array (m, p) or None
+        None: B is diagonal.
+    d : array (p,), positive
+    core : array (c, c), symmetric, optional
+        C; the identity by default, and then A is positive semidefinite.
+    blocks : see `Pencil`.
+    """
+
+    def __init__(
+        self,
+        H: ArrayLike,
+        W: ArrayLike | None,
+        d: ArrayLike,
+        *,
+        core: ArrayLike | None = None,
+        blocks: Sequence[int] | None = None,
+    ) -> None:
+        self.H = _finite(H, "H")
+        self.d = _finite(d, "d")
+        self.W = np.empty((0, self.size)) if W is None else _finite(W, "W")
+        self.core = None if core is None else _symmetric(core, "core")
+        if self.H.ndim != 2 or self.W.ndim != 2 or self.d.shape != (self.size,):
+            raise PencilError("H must be (c, p), W (m, p) and d (p,)")
+        if self.W.shape[1] != self.size:
+            raise PencilError(f"H has {self.size} columns and W {self.W.shape[1]}; they must agree")
+        if self.core is not None and self.core.shape[0] != self.H.shape[0]:
+            raise PencilError("core must be as wide as H has rows")
+        if self.size and self.d.min() <= 0:
+            raise PencilError(
+                f"B = W'W + diag(d) needs d > 0, and its smallest entry is {self.d.min():.3g}; "
+                "add a ridge or use shrinkage > 0"
+            )
+        self.blocks = _check_blocks(blocks, self.size)
+
+    @property
+    def size(self) -> int:
+        return self.H.shape[1]
+
+    @property
+    def A(self) -> np.ndarray:
+        self._refuse_dense()
+        return self.H.T @ self._CH
+
+    @property
+    def B(self) -> np.ndarray:
+        self._refuse_dense()
+        return self.W.T @ self.W + np.diag(self.d)
+
+    @property
+    def has_identity_B(self) -> bool:
+        return self.W.shape[0] == 0 and bool(np.all(self.d == 1.0))
+
+    @property
+    def _CH(self) -> np.ndarray:
+        return self.H if self.core is None else self.core @ self.H
+
+    def _refuse_dense(self) -> None:
+        if self.size > DENSE_LIMIT:
+            raise PencilError(
+                f"a dense matrix of {self.size} features is refused (limit {DENSE_LIMIT}); "
+                "use columns_A, columns_B or restrict"
+            )
+
+    @cached_property
+    def diag_A(self) -> np.ndarray:
+        return np.einsum("ij,ij->j", self.H, self._CH)
+
+    @cached_property
+    def diag_B(self) -> np.ndarray:
+        return np.einsum("ij,ij->j", self.W, self.W) + self.d
+
+    def columns_A(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+        h = self.H[:, index]
+        return self.H.T @ (h if self.core is None else self.core @ h)
+
+    def columns_B(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+        if not len(self.W):
+            return _identity_columns(self.size, index) * (
+                self.d if np.ndim(index) == 0 else self.d[:, None]
+            )
+        columns = self.W.T @ self.W[:, index]
+        if np.ndim(index) == 0:
+            columns[index] += self.d[index]
+        else:
+            rows = np.asarray(index, dtype=np.intp)
+            columns[rows, np.arange(rows.size)] += self.d[rows]
+        return columns
+
+    def apply_A(self, x: np.ndarray) -> np.ndarray:
+        h = self.H @ x
+        return self.H.T @ (h if self.core is None else self.core @ h)
+
+    def apply_B(self, x: np.ndarray) -> np.ndarray:
+        d = self.d if x.ndim == 1 else self.d[:, None]
+        return self.W.T @ (self.W @ x) + d * x
+
+    def solve_B(self, V: np.ndarray) -> np.ndarray:
+        """B^-1 V for V (p, m), by the Woodbury identity: O(p m n)."""
+        scaled = V / self.d[:, None]
+        if not len(self.W):
+            return scaled
+        K = self.W @ (self.W / self.d).T
+        K[np.diag_indices_from(K)] += 1.0
+        inner = linalg.cho_solve(linalg.cho_factor(K), self.W @ scaled)
+        return scaled - (self.W.T @ inner) / self.d[:, None]
+
+    def restrict(self, support: Sequence[int] | np.ndarray) -> Pencil:
+        S = np.asarray(support, dtype=np.intp)
+        H, W = self.H[:, S], self.W[:, S]
+        A = H.T @ (H if self.core is None else self.core @ H)
+        return Pencil._trusted((A + A.T) / 2, W.T @ W + np.diag(self.d[S]))
+
+    def top(self, m: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        # with G = H B^-1 H' = R R', the eigenvalues of (A, B) that are not zero are those of
+        # R' C R (c x c): no iteration, no p x p
+        BinvH = self.solve_B(self.H.T)
+        _, R = _square_root(self.H @ BinvH)
+        CR = R if self.core is None else self.core @ R
+        values, V = linalg.eigh(R.T @ CR)
+        keep = np.flatnonzero(values > 1e-13 * np.abs(values).max(initial=0.0))[::-1][:m]
+        if keep.size == 0:  # A has no positive direction: any vector of its null space
+            e = np.zeros((self.size, 1))
+            e[0] = 1.0 / np.sqrt(self.diag_B[0])
+            return np.zeros(1), e
+        return values[keep], fix_signs(BinvH @ (CR @ V[:, keep]) / values[keep])
+
+    @cached_property
+    def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.core is None:
+            return self.H, np.ones(len(self.H))
+        values, vectors = linalg.eigh(self.core)
+        keep = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
+        H = (vectors[:, keep] * np.sqrt(np.abs(values[keep]))).T @ self.H
+        return H, np.sign(values[keep])
+
+    @cached_property
+    def is_psd(self) -> bool:
+        if self.core is None:
+            return True
+        _, R = _square_root(self.H @ (self.H / self.diag_B).T)
+        values = linalg.eigvalsh(R.T @ self.core @ R)
+        return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
+
+    @cached_property
+    def is_rank_one(self) -> bool:
+        return len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
+
+    @cached_property
+    def scale(self) -> float:
+        # |H_i' C H_j| <= |C| |H_i| |H_j|: exact for C = I, an upper bound otherwise
+        norm = 1.0 if self.core is None else float(np.abs(linalg.eigvalsh(self.core)).max())
+        rows = np.einsum("ij,ij->j", self.H, self.H) / self.diag_B
+        return norm * float(rows.max(initial=0.0))
+
+
+def _square_root(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a semidefinite G, and R with G = R R'."""
+    values, vectors = linalg.eigh((G + G.T) / 2)
+    return values, vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+    if np.ndim(index) == 0:
+        column = np.zeros(p)
+        column[index] = 1.0
+        return column
+    rows = np.asarray(index, dtype=np.intp)
+    columns = np.zeros((p, rows.size))
+    columns[rows, np.arange(rows.size)] = 1.0
+    return columns
+
+
+def _finite(value: ArrayLike, name: str) -> np.ndarray:
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PencilError(f"{name} must hold numbers only: {error}") from error
+    if not np.isfinite(array).all():
+        bad = int(np.size(array) - np.isfinite(array).sum())
+        raise PencilError(f"{name} has {bad} NaN or infinite entries; remove or impute them first")
+    return array
+
+
+def _symmetric(value: ArrayLike, name: str) -> np.ndarray:
+    M = _finite(value, name)
+    if M.ndim != 2 or M.shape[0] != M.shape[1]:
+        raise PencilError(f"{name} must be a square matrix; it has shape {M.shape}")
+    if M.shape[0] == 0:
+        raise PencilError(f"{name} is empty: a pencil needs at least one feature")
+    asymmetry = float(np.abs(M - M.T).max())
+    if asymmetry > SYMMETRY_TOL * float(np.abs(M).max()):
+        raise PencilError(
+            f"{name} is not symmetric: |{name} - {name}'| reaches {asymmetry:.3g}; "
+            f"use ({name} + {name}.T) / 2 if that is round-off"
+        )
+    return (M + M.T) / 2
+
+
+def _require_positive_definite(B: np.ndarray) -> None:
+    diagonal = np.diag(B)
+    if diagonal.min() > 0:
+        d = 1.0 / np.sqrt(diagonal)
+        scaled = B * np.outer(d, d)
+        smallest = float(linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0])
+        if smallest > 1e-14 * len(B):
+            return
+    smallest = float(linalg.eigvalsh(B, subset_by_index=[0, 0])[0])
+    raise PencilError(
+        f"B must be positive definite, and its smallest eigenvalue is {smallest:.3g}; "
+        "add a ridge (B + 1e-6 * mean(diag B) * I) or shrink B towards its diagonal"
+    )
+
+
+def _check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
+    if blocks is None:
+        return None
+    array = np.asarray(blocks, dtype=np.intp)
+    if array.shape != (p,):
+        raise PencilError(f"blocks must name the block of each of the {p} features")
+    return array

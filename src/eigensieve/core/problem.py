@@ -1,0 +1,181 @@
+"""A problem: a pencil, how many features, by which criterion, with which wishes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .criteria import check_criterion, fix_signs, generalized_eigh, score_values
+from .pencil import Pencil
+from .solution import Solution, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Choose k features of the pencil; build it with `make_problem`, which validates.
+
+    Attributes
+    ----------
+    pencil : Pencil
+    k : int
+    criterion : str
+    include, exclude : arrays of feature indices
+    quota : dict block -> number of features, or None
+        For a pencil with blocks and k = (kx, ky).
+    """
+
+    pencil: Pencil
+    k: int
+    criterion: str
+    include: np.ndarray
+    exclude: np.ndarray
+    quota: dict[int, int] | None = None
+
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        """Indices of the features that may be chosen, sorted."""
+        return np.setdiff1d(np.arange(self.pencil.size), self.exclude)
+
+    def with_k(self, k: int) -> Problem:
+        """The same problem with another cardinality."""
+        return replace(self, k=k)
+
+    def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+        """A mask of the features whose block can still take one more."""
+        if self.quota is None:
+            return np.ones(self.pencil.size, dtype=bool)
+        blocks = self.pencil.blocks
+        assert blocks is not None
+        taken = np.bincount(blocks[np.asarray(support, dtype=np.intp)], minlength=blocks.max() + 1)
+        full = [b for b, most in self.quota.items() if taken[b] >= most]
+        return ~np.isin(blocks, full)
+
+    def fills_quota(self, support: np.ndarray) -> bool:
+        """Whether every block holds exactly its number of features."""
+        if self.quota is None:
+            return True
+        assert self.pencil.blocks is not None
+        chosen = self.pencil.blocks[support]
+        return all(np.count_nonzero(chosen == b) == most for b, most in self.quota.items())
+
+    def score(self, support: Sequence[int] | np.ndarray) -> float:
+        """The criterion of a set, from scratch."""
+        small = self.pencil.restrict(support)
+        identity = small.has_identity_B
+        values, _ = generalized_eigh(small.A, None if identity else small.B)
+        return score_values(values, self.criterion)
+
+    def solution(
+        self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any
+    ) -> Solution:
+        """The full `Solution` of a set: eigenvectors, values and objective from scratch."""
+        S = np.sort(np.asarray(support, dtype=np.intp))
+        small = self.pencil.restrict(S)
+        values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        objective = score_values(values, self.criterion)
+        m = 1 if self.criterion == "lambda_max" else _count_positive(values)
+        if S.size in (self.allowed.size, self.include.size):  # there is no other choice
+            status, details["bound"] = Status.OPTIMAL, objective
+        return Solution(
+            support=S,
+            loadings=fix_signs(vectors[:, :m]),
+            values=values[:m],
+            objective=objective,
+            status=status,
+            criterion=self.criterion,
+            solver=solver,
+            n_features=self.pencil.size,
+            scale=self.pencil.scale,
+            **details,
+        )
+
+
+def make_problem(
+    pencil: Pencil,
+    k: int | Sequence[int],
+    criterion: str = "lambda_max",
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+) -> Problem:
+    """Validate the wishes and build the `Problem`."""
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    check_criterion(criterion, pencil)
+    inside = _indices(include, pencil.size, "include")
+    outside = _indices(exclude, pencil.size, "exclude")
+    both = np.intersect1d(inside, outside)
+    if both.size:
+        raise InputError(f"features {both.tolist()} are both in include and in exclude")
+    quota = None
+    if np.ndim(k) > 0:
+        quota = _quota(pencil, k)  # type: ignore[arg-type]
+        k = sum(quota.values())
+    problem = Problem(pencil, check_k(k), criterion, inside, outside, quota)
+    _check_feasible(problem)
+    return problem
+
+
+def check_k(k: Any) -> int:
+    """k as an int >= 1."""
+    if isinstance(k, bool | np.bool_):
+        raise InputError(f"k is {k!r}; it must be a whole number of features")
+    try:
+        number = operator.index(k)
+    except TypeError:
+        raise InputError(f"k is {k!r}; it must be a whole number of features") from None
+    if number < 1:
+        raise InputError(f"k is {number}; at least one feature must be selected")
+    return number
+
+
+def _check_feasible(problem: Problem) -> None:
+    free = problem.allowed.size
+    if problem.k > free:
+        raise InputError(
+            f"k is {problem.k}, but only {free} of {problem.pencil.size} features may be chosen"
+        )
+    if problem.k < problem.include.size:
+        raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
+    if problem.quota is None:
+        return
+    blocks = problem.pencil.blocks
+    assert blocks is not None
+    for block, most in problem.quota.items():
+        forced = int(np.count_nonzero(blocks[problem.include] == block))
+        there = int(np.count_nonzero(blocks[problem.allowed] == block))
+        if not forced <= most <= there:
+            raise InputError(
+                f"block {block} is to give {most} features, but {forced} are in include "
+                f"and {there} may be chosen"
+            )
+
+
+def _quota(pencil: Pencil, k: Sequence[int]) -> dict[int, int]:
+    if pencil.blocks is None:
+        raise InputError(f"k is {k!r}, one per block, but the pencil has no blocks (see cca_pencil)")
+    labels = np.unique(pencil.blocks)
+    if len(k) != labels.size:
+        raise InputError(f"k is {k!r}; the pencil has {labels.size} blocks")
+    return {int(block): check_k(most) for block, most in zip(labels, k)}
+
+
+def _indices(values: Sequence[int], p: int, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise InputError(f"{name} must list feature indices (whole numbers), not {values!r}")
+    if array.min() < 0 or array.max() >= p:
+        raise InputError(f"{name} has an index outside 0..{p - 1}")
+    return np.unique(array).astype(np.intp)
+
+
+def _count_positive(values: np.ndarray) -> int:
+    """How many eigenvalues of a semidefinite A count; at least one vector is kept."""
+    return max(1, int(np.count_nonzero(values > 1e-12 * max(values[0], 0.0))))

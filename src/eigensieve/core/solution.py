@@ -1,0 +1,179 @@
+"""What a solver gives back, the same whatever the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from scipy import linalg
+
+from ..errors import VerificationError
+from .criteria import score_values
+from .pencil import Pencil
+
+
+class Status(Enum):
+    """Why a solver stopped. OPTIMAL only with a proved bound."""
+
+    OPTIMAL = "optimal"
+    GAP_LIMIT = "gap limit"
+    CONVERGED = "converged"
+    FEASIBLE = "feasible"
+    ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
+    INTERRUPTED = "interrupted"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """A set of k features, its eigenvectors, and what is known of the optimum.
+
+    Attributes
+    ----------
+    support : array (k,), sorted feature indices (0-based)
+    loadings : array (k, m)
+        Generalized eigenvectors on the support; one for "lambda_max", otherwise one per
+        eigenvalue that counts. x'Bx = 1; the largest entry of each is positive.
+    values : array (m,), the eigenvalues, descending
+    objective : float, the criterion
+    bound : float
+        No set of k features has a larger objective; inf if nothing is known.
+    status : Status
+    criterion, solver : str
+    n_features : int, the size of the pencil
+    scale : float
+        The unit in which a gap near objective 0 is measured.
+    gap_tol : float
+    n_iter, n_nodes, seconds : what the search cost
+    """
+
+    support: np.ndarray
+    loadings: np.ndarray
+    values: np.ndarray
+    objective: float
+    status: Status
+    criterion: str
+    solver: str
+    n_features: int
+    scale: float
+    bound: float = np.inf
+    gap_tol: float = 1e-6
+    n_iter: int = 0
+    n_nodes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def k(self) -> int:
+        """Number of selected features."""
+        return int(self.support.size)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """The eigenvectors in full length, (n_features, m), zero outside the support."""
+        full = np.zeros((self.n_features, self.loadings.shape[1]))
+        full[self.support] = self.loadings
+        return full
+
+    @property
+    def gap(self) -> float:
+        """(bound - objective) / max(|objective|, scale)."""
+        return relative_gap(self.objective, self.bound, self.scale)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the set is proved optimal, up to gap_tol."""
+        return self.status is Status.OPTIMAL
+
+    def __repr__(self) -> str:
+        gap = "unknown" if np.isinf(self.bound) else f"{100 * self.gap:.2g} %"
+        return (
+            f"Solution(k={self.k}, {self.criterion}={self.objective:.6g}, gap={gap}, "
+            f"status={self.status}, solver={self.solver!r})"
+        )
+
+    def verify(self, pencil: Pencil, *, tol: float = 1e-8) -> None:
+        """Recompute everything without solver code; raise `VerificationError` if it is off.
+
+        Checks the cardinality, that the vectors live on the support and satisfy x'Bx = 1
+        and A_S x = value B_S x, the eigenvalues (scipy), the objective, that the bound
+        is not below the objective, and that OPTIMAL is claimed only with a closed gap.
+        """
+        S = self.support
+        if self.n_features != pencil.size:
+            raise VerificationError(f"solution of {self.n_features} features, not {pencil.size}")
+        if S.size == 0 or np.any(np.diff(S) <= 0) or S[0] < 0 or S[-1] >= pencil.size:
+            raise VerificationError(f"support {S} is not a sorted set of feature indices")
+        if self.loadings.shape != (S.size, self.values.size):
+            raise VerificationError("loadings do not match the support and the values")
+        small = pencil.restrict(S)
+        d = 1.0 / np.sqrt(small.diag_B)
+        A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
+        values = linalg.eigh(A, B, eigvals_only=True)[::-1]
+        unit = max(float(np.abs(values).max()), self.scale, np.finfo(float).tiny)
+        _close(self.values, values[: self.values.size], tol * unit, "eigenvalues")
+        objective = score_values(values, self.criterion)
+        size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
+        _close(self.objective, objective, tol * size, "objective")
+        x = self.loadings / d[:, None]
+        _close(np.einsum("ij,ij->j", x, B @ x), np.ones(self.values.size), 1e-6, "x'Bx")
+        _close(A @ x, (B @ x) * self.values, 1e-6 * unit, "A x = value B x")
+        if not self.bound >= self.objective - tol * size:
+            raise VerificationError(f"bound {self.bound} is below the objective {self.objective}")
+        if self.is_certified and not self.gap <= self.gap_tol:
+            raise VerificationError(f"status is optimal with an open gap of {self.gap}")
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionPath(Mapping[int, Solution]):
+    """Solutions for several k: ``path[k]`` is the solution with k features."""
+
+    solutions: dict[int, Solution] = field(default_factory=dict)
+
+    def __getitem__(self, k: int) -> Solution:
+        return self.solutions[k]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted(self.solutions))
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    @property
+    def ks(self) -> list[int]:
+        """The cardinalities, ascending."""
+        return list(self)
+
+    @property
+    def objectives(self) -> np.ndarray:
+        """The objective for every k."""
+        return np.array([self[k].objective for k in self])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The proved upper bound for every k (inf where none is known)."""
+        return np.array([self[k].bound for k in self])
+
+    def verify(self, pencil: Pencil) -> None:
+        """Verify every solution."""
+        for k, solution in self.items():
+            if solution.k != k:
+                raise VerificationError(f"the solution for k = {k} has {solution.k} features")
+            solution.verify(pencil)
+
+
+def relative_gap(objective: float, bound: float, scale: float) -> float:
+    """(bound - objective) / max(|objective|, scale), not below zero."""
+    if np.isinf(bound):
+        return np.inf
+    return max(bound - objective, 0.0) / max(abs(objective), scale, np.finfo(float).tiny)
+
+
+def _close(found: np.ndarray | float, expected: np.ndarray | float, tol: float, what: str) -> None:
+    error = float(np.max(np.abs(np.subtract(found, expected)), initial=0.0))
+    if not error <= tol:
+        raise VerificationError(f"{what}: off by {error:.3g} (allowed {tol:.3g})")

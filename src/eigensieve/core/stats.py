@@ -1,0 +1,181 @@
+"""Class statistics: counts, means and the within-class scatter, mergeable.
+
+``a + b`` is the statistics of the rows of both: chunks of a file, workers of a
+cluster and ``partial_fit`` all meet here. The within-class scatter is kept as
+p x p sums of squares for tall data and as residual rows R (scatter = R'R) for
+wide data, where p x p would not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+
+# Residuals below this many units in the last place of a column are round-off: a column that is
+# constant (within the classes) must have a variance of exactly zero, not 1e-34.
+ROUND_OFF = 16 * np.finfo(np.float64).eps
+# Up to this many features p x p is small whatever the number of rows.
+DENSE_FEATURES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStats:
+    """Counts, means and within-class scatter of labelled rows.
+
+    Attributes
+    ----------
+    classes : array (K,), sorted labels
+    counts : array (K,)
+    means : array (K, p)
+    rows : array (m, p) or None
+        Residual rows R with R'R = within-class sum of squares (wide data).
+    gram : array (p, p) or None
+        The within-class sum of squares itself (tall data).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import ClassStats
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
+    >>> whole = ClassStats.from_data(X, y)
+    >>> parts = ClassStats.from_data(X[:3], y[:3]) + ClassStats.from_data(X[3:], y[3:])
+    >>> bool(np.allclose(whole.within_scatter(), parts.within_scatter()))
+    True
+    """
+
+    classes: np.ndarray
+    counts: np.ndarray
+    means: np.ndarray
+    rows: np.ndarray | None
+    gram: np.ndarray | None
+
+    @classmethod
+    def from_data(cls, X: ArrayLike, y: ArrayLike, *, form: str = "auto") -> ClassStats:
+        """Statistics of data (n, p) with labels (n,).
+
+        ``form`` is "rows", "gram", or "auto": gram if p <= max(n, 500).
+        """
+        data = np.asarray(X)
+        labels = np.asarray(y)
+        if data.ndim != 2 or labels.shape != (len(data),):
+            raise InputError(f"X has shape {data.shape} and y {labels.shape}; need (n, p) and (n,)")
+        if len(data) == 0:
+            raise InputError("X has no rows")
+        classes, code = np.unique(labels, return_inverse=True)
+        counts = np.bincount(code, minlength=classes.size)
+        means, rows = _centre_by_class(data, code, counts)
+        p = data.shape[1]
+        if form == "auto":
+            form = "gram" if p <= max(len(data), DENSE_FEATURES) else "rows"
+        if form == "gram":
+            return cls(classes, counts, means, None, rows.T @ rows)
+        if form == "rows":
+            return cls(classes, counts, means, rows, None)
+        raise InputError(f"form is {form!r}; it must be 'auto', 'rows' or 'gram'")
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows seen."""
+        return int(self.counts.sum())
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.means.shape[1]
+
+    @property
+    def priors(self) -> np.ndarray:
+        """Class frequencies."""
+        return self.counts / self.n_samples
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of all rows."""
+        return self.priors @ self.means
+
+    def within_variance(self) -> np.ndarray:
+        """The diagonal of the within-class scatter (divisor n)."""
+        if self.gram is not None:
+            return np.diag(self.gram) / self.n_samples
+        assert self.rows is not None
+        return np.einsum("ij,ij->j", self.rows, self.rows) / self.n_samples
+
+    def within_scatter(self) -> np.ndarray:
+        """The within-class scatter as p x p (divisor n)."""
+        if self.gram is not None:
+            return self.gram / self.n_samples
+        assert self.rows is not None
+        return self.rows.T @ self.rows / self.n_samples
+
+    def between_factor(self) -> np.ndarray:
+        """H (c, p), c <= K - 1, with H'H = sum_k (n_k/n) (m_k - m)(m_k - m)'."""
+        root = np.sqrt(self.priors)
+        H = root[:, None] * (self.means - self.mean)
+        # root' H = 0: a Householder reflection that maps root to e_1 leaves K - 1 rows
+        v = root.copy()
+        v[0] += 1.0
+        H = H - np.outer(v, (v @ H) * (2.0 / (v @ v)))
+        return np.ascontiguousarray(H[1:])
+
+    def __add__(self, other: ClassStats) -> ClassStats:
+        if not isinstance(other, ClassStats):
+            return NotImplemented
+        if self.n_features != other.n_features:
+            raise InputError(
+                f"cannot merge statistics of {self.n_features} and {other.n_features} features"
+            )
+        classes = np.union1d(self.classes, other.classes)
+        na, ma = _spread(self, classes)
+        nb, mb = _spread(other, classes)
+        counts = na + nb
+        means = (na[:, None] * ma + nb[:, None] * mb) / counts[:, None]
+        weights = np.sqrt(na * nb / counts)
+        shift = (weights[:, None] * (ma - mb))[weights > 0]
+        if self.gram is None and other.gram is None:
+            assert self.rows is not None
+            assert other.rows is not None
+            return ClassStats(
+                classes, counts, means, np.vstack([self.rows, other.rows, shift]), None
+            )
+        gram = self._sums() + other._sums() + shift.T @ shift
+        return ClassStats(classes, counts, means, None, gram)
+
+    def _sums(self) -> np.ndarray:
+        return self.within_scatter() * self.n_samples
+
+
+def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Counts and means of the statistics on a larger list of classes (0 where absent)."""
+    counts = np.zeros(classes.size, dtype=np.int64)
+    means = np.zeros((classes.size, stats.n_features))
+    at = np.searchsorted(classes, stats.classes)
+    counts[at], means[at] = stats.counts, stats.means
+    return counts, means
+
+
+def _centre_by_class(
+    X: np.ndarray, code: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Class means (K, p) and residuals (n, p), both float64, with exact zeros for constants."""
+    rows = np.array(X, dtype=np.float64)
+    magnitude = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    means = np.empty((counts.size, rows.shape[1]))
+    for k in range(counts.size):
+        member = np.flatnonzero(code == k)
+        # two passes: the second removes the round-off of a large common offset
+        first = rows[member].mean(axis=0)
+        block = rows[member] - first
+        correction = block.mean(axis=0)
+        block -= correction
+        means[k] = first + correction
+        rows[member] = block
+    flat = np.abs(rows).max(axis=0) <= ROUND_OFF * magnitude
+    rows[:, flat] = 0.0
+    overall = (counts / counts.sum()) @ means
+    same = np.abs(means - overall).max(axis=0) <= ROUND_OFF * magnitude
+    means[:, same] = overall[same]
+    return means, rows

@@ -1,0 +1,1 @@
+"""scikit-learn estimators: the only place that knows scikit-learn's classes."""

@@ -1,0 +1,1 @@
+"""matplotlib displays, each usable alone and in the report."""

@@ -1,0 +1,1 @@
+"""One file, one algorithm. A file with a ``SOLVER`` is found by itself."""

@@ -1,0 +1,37 @@
+"""What a solver file declares about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..core.criteria import CRITERIA
+from ..core.solution import Solution
+
+SolveFunction = Callable[..., Solution]
+PathFunction = Callable[..., dict[int, Solution]]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver: its functions and what it can do.
+
+    Attributes
+    ----------
+    name : str, also the name of its file
+    summary : one line for tables and help texts
+    solve : function (problem, budget, *, options) -> Solution
+    path : function (problem, ks, budget, *, options) -> {k: Solution}, optional
+        Only if a whole path is cheaper than one solve per k.
+    criteria : the criteria it understands
+    certifies : whether it can prove optimality
+    max_features : the largest pencil it accepts, None for any
+    """
+
+    name: str
+    summary: str
+    solve: SolveFunction
+    path: PathFunction | None = None
+    criteria: Sequence[str] = CRITERIA
+    certifies: bool = False
+    max_features: int | None = None

@@ -1,0 +1,177 @@
+"""`solve`, `solve_path`, `available_solvers`: the door to every solver file."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..core.budget import Budget, Callback
+from ..core.pencil import Pencil
+from ..core.problem import Problem, check_k, make_problem
+from ..core.solution import Solution, SolutionPath
+from ..errors import OptionError
+from .base import Solver
+
+# Arguments that every call may carry; a solver gets those it declares.
+SHARED_OPTIONS = ("random_state", "n_jobs")
+
+
+def solve(
+    pencil: Pencil,
+    k: int | Sequence[int],
+    solver: str = "greedy",
+    criterion: str = "lambda_max",
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+    time_limit: float | None = None,
+    gap_tol: float = 1e-6,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | None = None,
+    **solver_options: Any,
+) -> Solution:
+    """Choose k features of a pencil.
+
+    Parameters
+    ----------
+    pencil : Pencil
+    k : int, or one int per block of the pencil (kx, ky)
+    solver : name, see `available_solvers`
+    criterion : "lambda_max", "trace" or "logdet"
+    include, exclude : feature indices that must, or must not, be chosen
+    time_limit : seconds; the best set so far is returned
+    gap_tol : relative gap at which a certificate counts as closed
+    n_jobs : threads, for solvers that use them; the result does not depend on it
+    callback : called with progress events
+    random_state : seed, for solvers that use random starts
+    **solver_options : options of that solver
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np, eigensieve as es
+    >>> X = np.random.default_rng(0).normal(size=(40, 6)) * [1, 3, 1, 3, 1, 1]
+    >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
+    [1, 3]
+    """
+    problem = make_problem(pencil, k, criterion, include, exclude)
+    budget = Budget(time_limit, gap_tol, callback)
+    chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
+    with budget.interruptible():
+        return chosen.solve(problem, budget, **options)
+
+
+def solve_path(
+    pencil: Pencil,
+    ks: Iterable[int] | None = None,
+    solver: str = "greedy",
+    criterion: str = "lambda_max",
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+    time_limit: float | None = None,
+    gap_tol: float = 1e-6,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | None = None,
+    **solver_options: Any,
+) -> SolutionPath:
+    """Solutions for several k; ``path[k]`` is the one with k features.
+
+    ``ks`` defaults to 1, 2, ..., min(p, 50). The other parameters are those of `solve`;
+    the time limit is for the whole path, and a k that was not reached is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, eigensieve as es
+    >>> X = np.random.default_rng(0).normal(size=(40, 6))
+    >>> path = es.solve_path(es.pca_pencil(X))
+    >>> path.ks
+    [1, 2, 3, 4, 5, 6]
+    """
+    free = pencil.size - np.unique(np.asarray(exclude, dtype=np.intp)).size
+    lowest = max(1, np.unique(np.asarray(include, dtype=np.intp)).size)
+    sizes = sorted({check_k(k) for k in (range(lowest, min(free, 50) + 1) if ks is None else ks)})
+    if not sizes:
+        raise OptionError("ks is empty: name at least one cardinality")
+    for k in (sizes[0], sizes[-1]):
+        problem = make_problem(pencil, k, criterion, include, exclude)
+    budget = Budget(time_limit, gap_tol, callback)
+    chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
+    with budget.interruptible():
+        if chosen.path is not None:
+            return SolutionPath(chosen.path(problem, sizes, budget, **options))
+        solutions: dict[int, Solution] = {}
+        for k in sizes:
+            if solutions and budget.stop() is not None:
+                break
+            solutions[k] = chosen.solve(problem.with_k(k), budget, **options)
+        return SolutionPath(solutions)
+
+
+def available_solvers() -> dict[str, str]:
+    """The solvers, each with a line that says what it is.
+
+    Examples
+    --------
+    >>> import eigensieve as es
+    >>> "greedy" in es.available_solvers()
+    True
+    """
+    return {name: solver.summary for name, solver in find_solvers().items()}
+
+
+@cache
+def find_solvers() -> dict[str, Solver]:
+    """Every module of this package that declares a ``SOLVER``."""
+    package = importlib.import_module(__package__ or "eigensieve.solvers")
+    found = {}
+    for module_info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{module_info.name}")
+        solver = getattr(module, "SOLVER", None)
+        if solver is not None:
+            found[solver.name] = solver
+    return dict(sorted(found.items()))
+
+
+def _prepare(
+    problem: Problem,
+    name: str,
+    given: dict[str, Any],
+    random_state: int | None,
+    n_jobs: int | None,
+) -> tuple[Solver, dict[str, Any]]:
+    """The solver, and the options it will be called with, checked."""
+    solvers = find_solvers()
+    if name not in solvers:
+        raise OptionError(f"solver is {name!r}; it must be one of {', '.join(solvers)}")
+    solver = solvers[name]
+    if problem.criterion not in solver.criteria:
+        raise OptionError(
+            f"solver {name!r} does not know criterion {problem.criterion!r}; "
+            f"it knows {', '.join(solver.criteria)}"
+        )
+    if solver.max_features is not None and problem.pencil.size > solver.max_features:
+        raise OptionError(
+            f"solver {name!r} takes at most {solver.max_features} features, "
+            f"and the pencil has {problem.pencil.size}"
+        )
+    parameters = inspect.signature(solver.solve).parameters.values()
+    known = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    own = [option for option in known if option not in SHARED_OPTIONS]
+    unknown = sorted(set(given) - set(own))
+    if unknown:
+        raise OptionError(
+            f"solver {name!r} has no option {', '.join(unknown)}; "
+            f"it has {', '.join(own) if own else 'none'}"
+        )
+    shared = {"random_state": random_state, "n_jobs": n_jobs}
+    return solver, {**given, **{o: v for o, v in shared.items() if o in known}}

@@ -1,0 +1,179 @@
+"""Greedy search (GSLDA): forward, backward, the better of both at each k, then swaps.
+
+Forward adds the feature that raises the criterion most, backward deletes the one that
+lowers it least; one run of each gives the whole path of k. A 1-swap local search
+polishes every set that is asked for. p x p is never formed for a factor pencil.
+
+Costs (p features, n rows in the factor): forward O(p (n + k)) a step, for the largest
+eigenvalue O(p (n + k^2)); backward O(p n) a step, dense O(p^2); one scan of all p k swaps
+O(p (n + k)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..core.backward import backward_is_cheap, backward_pass
+from ..core.budget import Budget
+from ..core.forward import forward_pass
+from ..core.moves import starting_supports
+from ..core.problem import Problem
+from ..core.secular import first_max
+from ..core.solution import Solution, Status, relative_gap
+from ..core.swap import swap_refine
+from ..errors import OptionError
+from .base import Solver
+
+DIRECTIONS = ("auto", "forward", "backward", "both")
+BOTH_LIMIT = 2000
+
+
+@dataclass
+class _Candidates:
+    """The sets found for each k, and the reason if a pass was cut short."""
+
+    sets: dict[int, list[np.ndarray]] = field(default_factory=dict)
+    n_steps: int = 0
+    stopped: Status | None = None
+
+    def take(self, found: dict[int, np.ndarray], ks: Sequence[int]) -> None:
+        self.n_steps += len(found)
+        for k in ks:
+            if k in found:
+                self.sets.setdefault(k, []).append(found[k])
+
+
+def solve_greedy(
+    problem: Problem,
+    budget: Budget,
+    *,
+    direction: str = "auto",
+    swap: bool = True,
+    n_starts: int = 0,
+    random_state: int | None = None,
+) -> Solution:
+    """One cardinality; see `greedy_path` for the options."""
+    path = greedy_path(
+        problem,
+        [problem.k],
+        budget,
+        direction=direction,
+        swap=swap,
+        n_starts=n_starts,
+        random_state=random_state,
+    )
+    return path[problem.k]
+
+
+def greedy_path(
+    problem: Problem,
+    ks: Sequence[int],
+    budget: Budget,
+    *,
+    direction: str = "auto",
+    swap: bool = True,
+    n_starts: int = 0,
+    random_state: int | None = None,
+) -> dict[int, Solution]:
+    """All cardinalities in one forward and one backward run.
+
+    Parameters
+    ----------
+    direction : "auto", "forward", "backward" or "both"
+        "auto" runs both up to 2,000 features (and where a backward pass of the largest
+        eigenvalue is affordable), forward otherwise.
+    swap : polish every set by 1-swaps
+    n_starts : further starts of the local search: leading eigenvectors (up to 3), then random
+    """
+    _check_options(direction, n_starts)
+    candidates = _run_passes(problem, ks, budget, direction)
+    if n_starts:
+        rng = np.random.default_rng(random_state)
+        for k in ks:
+            candidates.sets[k] += starting_supports(problem.with_k(k), n_starts, rng)
+    solutions: dict[int, Solution] = {}
+    for step, k in enumerate(sorted(candidates.sets)):
+        if solutions and budget.stop() is not None:
+            break
+        solutions[k] = _finish(problem.with_k(k), candidates, budget, swap)
+        budget.report("greedy", "swap", step + 1, total=len(ks), objective=solutions[k].objective)
+    return solutions
+
+
+def _check_options(direction: str, n_starts: int) -> None:
+    if direction not in DIRECTIONS:
+        raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
+    if isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 0:
+        raise OptionError(f"n_starts is {n_starts!r}; it must be a whole number >= 0")
+
+
+def _run_passes(
+    problem: Problem, ks: Sequence[int], budget: Budget, direction: str
+) -> _Candidates:
+    if direction == "auto":
+        small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
+        direction = "both" if small else "forward"
+    found = _Candidates()
+    if direction != "backward":
+        found.take(forward_pass(problem.with_k(max(ks)), budget, "greedy"), ks)
+    if direction != "forward":
+        found.take(backward_pass(problem.with_k(min(ks)), budget, "greedy"), ks)
+    found.stopped = budget.stop()
+    if direction == "backward" and found.stopped is not None:
+        # a backward pass that was cut short has no small sets yet: forward gives some at once
+        missing = [k for k in ks if k not in found.sets]
+        if missing:
+            found.take(forward_pass(problem.with_k(max(missing)), budget, "greedy"), missing)
+    return found
+
+
+def _finish(problem: Problem, candidates: _Candidates, budget: Budget, swap: bool) -> Solution:
+    """The best candidate for one k, polished."""
+    sets = candidates.sets[problem.k]
+    status = candidates.stopped or Status.FEASIBLE
+    n_iter = candidates.n_steps
+    if swap and candidates.stopped is None:
+        refined = [swap_refine(problem, support, budget) for support in _distinct(sets)]
+        sets = [support for support, _, _ in refined]
+        n_iter += sum(steps for _, steps, _ in refined)
+        unfinished = [s for _, _, s in refined if s is not Status.CONVERGED]
+        status = unfinished[0] if unfinished else Status.CONVERGED
+    scores = np.array([problem.score(support) for support in sets])
+    support, bound = sets[first_max(scores)], np.inf
+    if problem.k == 1:
+        support, bound = _best_single(problem)
+        status = Status.CONVERGED
+        if relative_gap(problem.score(support), bound, problem.pencil.scale) <= budget.gap_tol:
+            status = Status.OPTIMAL
+    return problem.solution(
+        support,
+        status=status,
+        solver="greedy",
+        bound=bound,
+        gap_tol=budget.gap_tol,
+        n_iter=n_iter,
+        seconds=budget.seconds,
+    )
+
+
+def _distinct(sets: list[np.ndarray]) -> list[np.ndarray]:
+    return list({tuple(np.sort(support)): support for support in sets}.values())
+
+
+def _best_single(problem: Problem) -> tuple[np.ndarray, float]:
+    """k = 1 is enumeration, hence a proof."""
+    choice = problem.include if problem.include.size else problem.allowed
+    ratio = (problem.pencil.diag_A / problem.pencil.diag_B)[choice]
+    bound = problem.score([choice[np.argmax(ratio)]])
+    return choice[[first_max(ratio)]], bound
+
+
+SOLVER = Solver(
+    name="greedy",
+    summary="forward and backward greedy search with 1-swap refinement (GSLDA)",
+    solve=solve_greedy,
+    path=greedy_path,
+)

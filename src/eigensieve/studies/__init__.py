@@ -1,0 +1,1 @@
+"""Resampling studies: results as plain data."""
