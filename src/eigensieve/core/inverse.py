@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
+
+from .criteria import spd_inverse
 
 
 class ShrinkingInverse(Protocol):
@@ -36,9 +37,7 @@ class DenseInverse:
     def __init__(self, M: np.ndarray) -> None:
         self.M = M
         self.alive = np.ones(len(M), dtype=bool)
-        scale = 1.0 / np.sqrt(np.diag(M))
-        inverse = linalg.inv(M * np.outer(scale, scale)) * np.outer(scale, scale)
-        self.P = np.ascontiguousarray((inverse + inverse.T) / 2)
+        self.P = np.ascontiguousarray(spd_inverse(M))
 
     @property
     def diagonal(self) -> np.ndarray:
@@ -70,7 +69,7 @@ class FactorInverse:
     def _refresh(self) -> None:
         K = self.X @ self.X.T
         K[np.diag_indices_from(K)] += 1.0
-        self.K_inverse = np.linalg.inv(K)
+        self.K_inverse = spd_inverse(K) if len(K) else K
         self.leverage = np.einsum("ij,ij->j", self.X, self.K_inverse @ self.X)
         self.n_deleted = 0
 

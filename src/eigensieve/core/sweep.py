@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import linalg
 
+from .criteria import spd_inverse
+
 # A feature of which the set leaves less than this share is taken to be a combination of it.
 DEPENDENT = 1e-12
 
@@ -51,12 +53,10 @@ class Sweep:
         S = np.asarray(support, dtype=np.intp)
         k = S.size
         columns = self.columns(S)
-        scale = 1.0 / np.sqrt(self.diagonal[S])
-        inverse = linalg.inv(columns[S] * np.outer(scale, scale)) * np.outer(scale, scale)
         self.members[:] = -1
         self.members[:k] = S
         self.P[:] = 0.0
-        self.P[:k, :k] = (inverse + inverse.T) / 2
+        self.P[:k, :k] = spd_inverse(columns[S])
         self.C[:] = 0.0
         self.C[:, :k] = columns @ self.P[:k, :k]
         self.v = self.diagonal - np.einsum("ij,ij->i", self.C[:, :k], columns)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -248,7 +249,7 @@ def _names(field: str, values: Sequence[str], least: int) -> tuple[str, ...]:
     if len(values) < least:
         raise InputError(f"{field} has {len(values)} entries; at least {least} needed")
     if len(set(values)) < len(values):
-        twice = next(value for value in values if list(values).count(value) > 1)
+        twice = Counter(values).most_common(1)[0][0]
         raise InputError(f"{field} has {twice!r} more than once")
     return tuple(str(value) for value in values)
 

@@ -233,10 +233,10 @@ def _read_columns(layout: _Layout, target: str | None) -> _Sheet:
 
 def _columns_fast(layout: _Layout, text: set[int]) -> _Sheet:
     """Clean numbers by NumPy's C reader; ValueError for anything else."""
-    books = {j: _Codebook() for j in text}
+    books: dict[int | str, _Codebook] = {j: _Codebook() for j in text}
     with layout.lines() as lines:
         numbers = _loadtxt(lines, layout, books)
-    texts = {j: book.decode(numbers[:, j]) for j, book in books.items()}
+    texts = {j: books[j].decode(numbers[:, j]) for j in text}
     return _Sheet(layout.header, numbers, texts)
 
 
@@ -317,7 +317,9 @@ class _Codebook(dict[str, float]):
         return [texts[int(code)] for code in codes]
 
 
-def _loadtxt(lines: Iterator[str], layout: _Layout, books: dict[int, _Codebook]) -> np.ndarray:
+def _loadtxt(
+    lines: Iterator[str], layout: _Layout, books: dict[int | str, _Codebook]
+) -> np.ndarray:
     some = next(lines, None)
     if some is None:  # np.loadtxt would warn
         raise ValueError("no lines")
@@ -326,7 +328,7 @@ def _loadtxt(lines: Iterator[str], layout: _Layout, books: dict[int, _Codebook])
         delimiter=layout.delimiter,
         comments=None,
         quotechar='"',
-        converters={**books},
+        converters=books,
         ndmin=2,
     )
     if numbers.shape[1] != len(layout.header):
@@ -423,7 +425,8 @@ def _cells(column: Any) -> list[str]:
 
 def _read_npz(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> _Sheet:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here: np.load leaves the file open when the archive is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             found = list(archive.files)
             arrays = {key: archive[key] for key in ("X", "feature_names", target) if key in found}
     except Exception as error:  # damaged bytes raise nearly anything

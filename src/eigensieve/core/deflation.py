@@ -1,0 +1,112 @@
+"""Deflation: take a found direction out of A, so that the next one is new.
+
+With x'Bx = 1:
+
+* projection: (I - Bxx') A (I - xx'B), stays positive semidefinite;
+* schur: A - Axx'A / (x'Ax), stays positive semidefinite;
+* hotelling: A - (x'Ax) Bxx'B, may become indefinite for a sparse x;
+* orthogonalized-hotelling: Hotelling with x made B-orthogonal to the earlier directions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ..errors import OptionError
+from .pencil import FactorPencil, Pencil
+
+DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
+
+
+def check_deflation(method: str) -> None:
+    """Raise unless the method is known."""
+    if method not in DEFLATIONS:
+        raise OptionError(f"deflation is {method!r}; it must be one of {', '.join(DEFLATIONS)}")
+
+
+def deflate(pencil: Pencil, vectors: np.ndarray, method: str = "projection") -> Pencil:
+    """The pencil without the last of the directions found so far.
+
+    Parameters
+    ----------
+    pencil : Pencil, already deflated by all directions but the last
+    vectors : array (p, t), the directions found so far, x'Bx = 1
+    method : see the module's docstring
+    """
+    check_deflation(method)
+    x = vectors[:, -1]
+    if method == "orthogonalized-hotelling":
+        x = _orthogonalize(pencil, vectors)
+        if not x.any():  # the last direction lies in the span of the earlier ones
+            return pencil
+    Bx = pencil.apply_B(x)
+    if isinstance(pencil, FactorPencil):
+        return _deflate_factor(pencil, x, Bx, method)
+    A, Ax = pencil.A, pencil.apply_A(x)
+    value = float(x @ Ax)
+    if method == "projection":
+        cross = np.outer(Bx, Ax)
+        A = A - cross - cross.T + value * np.outer(Bx, Bx)
+    elif method == "schur":
+        A = A - np.outer(Ax, Ax) / value if value != 0 else A
+    else:
+        A = A - value * np.outer(Bx, Bx)
+    return Pencil._trusted((A + A.T) / 2, None if pencil.has_identity_B else pencil.B)
+
+
+def _deflate_factor(pencil: FactorPencil, x: np.ndarray, Bx: np.ndarray, method: str) -> Pencil:
+    H, core = pencil.H, pencil.core
+    h = H @ x
+    value = float(h @ (h if core is None else core @ h))
+    if method == "projection":
+        H = H - np.outer(h, Bx)
+    elif method == "schur":
+        if value != 0 and core is None:
+            H = H - np.outer(h, (h @ H) / value)
+        elif value != 0 and core is not None:
+            core = core - np.outer(core @ h, core @ h) / value
+    else:
+        H = np.vstack([H, Bx])
+        old = np.eye(len(H) - 1) if core is None else core
+        core = linalg.block_diag(old, [[-value]])
+    return FactorPencil(H, pencil.W, pencil.d, core=core)
+
+
+def _orthogonalize(pencil: Pencil, vectors: np.ndarray) -> np.ndarray:
+    """The last direction, B-orthogonal to the earlier ones and of unit B-norm (or zero)."""
+    basis: list[np.ndarray] = []
+    for v in vectors.T:
+        q = v.astype(float)
+        for _ in range(2):  # twice is enough
+            for b in basis:
+                q = q - b * float(b @ pencil.apply_B(q))
+        norm = float(np.sqrt(q @ pencil.apply_B(q)))
+        q = q / norm if norm > 1e-10 else np.zeros_like(q)
+        basis.append(q)
+    return basis[-1]
+
+
+def explained_variances(
+    pencil: Pencil, vectors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three measures of the variance that a sparse basis V of a PCA pencil explains.
+
+    Returns
+    -------
+    plain : v'Cv of each component; correlated components are counted twice
+    adjusted : what each adds to the ones before it (Zou et al.: diag(R)^2 of the QR of XV)
+    subspace : cumulative tr(Q'CQ), Q an orthonormal basis of the first t components
+    """
+    CV = pencil.apply_A(vectors)
+    plain = np.einsum("ij,ij->j", vectors, CV)
+    adjusted, subspace = np.zeros(plain.size), np.zeros(plain.size)
+    M = vectors.T @ CV  # (XV)'(XV): its pivots are diag(R)^2
+    M = (M + M.T) / 2
+    for t in range(plain.size):
+        adjusted[t] = max(float(M[t, t]), 0.0)
+        if M[t, t] > 1e-14 * max(plain.max(), 0.0):
+            M = M - np.outer(M[:, t], M[t] / M[t, t])
+        Q = linalg.orth(vectors[:, : t + 1])
+        subspace[t] = float(np.einsum("ij,ij->", Q, pencil.apply_A(Q)))
+    return plain, adjusted, subspace

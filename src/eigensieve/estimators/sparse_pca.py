@@ -1,0 +1,183 @@
+"""Sparse principal components with exactly k features each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..core.builders import pca_pencil
+from ..core.deflation import check_deflation, deflate, explained_variances
+from ..core.pencil import Pencil
+from ..core.problem import check_k
+from ..core.solution import Solution
+from ..errors import InputError
+from ..solvers.dispatch import solve
+from ._shared import clip_k, warn_if_unfinished
+
+
+class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Principal components that use exactly k features each.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Clipped to min(n_samples - 1, n_features), with a warning.
+    n_features_to_select : int, or one int per component, default 10
+        k. More than there are is clipped, with a warning.
+    solver : str, default "greedy"
+        See `eigensieve.available_solvers`.
+    deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"
+        How a component is taken out before the next is sought.
+    time_limit : seconds for each component
+    solver_options : dict of options of that solver
+    random_state : seed, for solvers with random starts
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_features), unit norm, k non-zeros each
+    mean_ : array (n_features,)
+    solutions_ : list of Solution, one per component; each belongs to the pencil that the
+        earlier components were taken out of
+    solution_ : the first of them
+    support_ : mask (n_features,) of the features used by any component
+    explained_variance_, explained_variance_ratio_
+        Plain: variance of each component's scores. Correlated scores count twice.
+    adjusted_variance_, adjusted_variance_ratio_
+        Zou's adjusted variance: what each component adds to the ones before it.
+    subspace_variance_, subspace_variance_ratio_
+        Cumulative variance inside the span of the components; the ratio of the last is
+        the share of the total variance that all of them explain together.
+    n_samples_, n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Variances have the divisor n - 1, as in scikit-learn's PCA, which is recovered at full
+    cardinality. Columns are centred, not scaled: standardise them first for a
+    PCA of correlations. Constant columns are never preferred.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from eigensieve import SparsePCA
+    >>> X = StandardScaler().fit_transform(load_wine().data)
+    >>> pca = SparsePCA(n_components=2, n_features_to_select=4).fit(X)
+    >>> (pca.components_ != 0).sum(axis=1).tolist()
+    [4, 4]
+    >>> float(pca.subspace_variance_ratio_[-1].round(2))
+    0.43
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_features_to_select: int | Sequence[int] = 10,
+        solver: str = "greedy",
+        deflation: str = "projection",
+        time_limit: float | None = None,
+        solver_options: dict[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_features_to_select = n_features_to_select
+        self.solver = solver
+        self.deflation = deflation
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: None = None) -> SparsePCA:
+        """Find the components, one after the other."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_deflation(self.deflation)
+        self.n_samples_ = X.shape[0]
+        self.mean_ = np.asarray(X.mean(axis=0, dtype=np.float64))
+        pencil = pca_pencil(X)
+        self.solutions_ = self._search(pencil, self._cardinalities(*X.shape))
+        self.solution_ = self.solutions_[0]
+        self.components_ = np.vstack([s.vectors[:, 0] for s in self.solutions_])
+        self.support_ = (self.components_ != 0).any(axis=0)
+        self._n_features_out = len(self.components_)
+        self._set_variances(pencil)
+        return self
+
+    def _cardinalities(self, n: int, p: int) -> list[int]:
+        """k of every component."""
+        m = check_k(self.n_components)
+        most = min(n - 1, p)
+        if m > most:
+            warnings.warn(
+                f"n_components is {m}, but {n} samples of {p} features have at most {most}; "
+                f"finding {most}",
+                UserWarning,
+                stacklevel=3,
+            )
+        ks = self.n_features_to_select
+        if np.ndim(ks) == 0:
+            return [clip_k(ks, p)] * min(m, most)
+        if len(ks) != m:  # type: ignore[arg-type]
+            raise InputError(
+                f"n_features_to_select is {ks!r}; give one number, or one for each of the "
+                f"{m} components"
+            )
+        return [clip_k(k, p) for k in ks][:most]  # type: ignore[union-attr]
+
+    def _search(self, pencil: Pencil, ks: list[int]) -> list[Solution]:
+        seed = None
+        if self.random_state is not None:
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+        solutions: list[Solution] = []
+        for k in ks:
+            solution = solve(
+                pencil,
+                k,
+                solver=self.solver,
+                time_limit=self.time_limit,
+                random_state=seed,
+                **(self.solver_options or {}),
+            )
+            warn_if_unfinished(solution)
+            solutions.append(solution)
+            if len(solutions) < len(ks):
+                found = np.column_stack([s.vectors[:, 0] for s in solutions])
+                pencil = deflate(pencil, found, self.deflation)
+        return solutions
+
+    def _set_variances(self, pencil: Pencil) -> None:
+        unbiased = self.n_samples_ / (self.n_samples_ - 1)
+        total = max(float(pencil.diag_A.sum()), np.finfo(float).tiny)
+        measures = explained_variances(pencil, self.components_.T)
+        for name, variance in zip(("explained", "adjusted", "subspace"), measures):
+            setattr(self, f"{name}_variance_", variance * unbiased)
+            setattr(self, f"{name}_variance_ratio_", variance / total)
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """Scores of the rows on the components, (n, n_components)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        S = np.flatnonzero(self.support_)
+        columns = np.asarray(X[:, S], dtype=np.float64) - self.mean_[S]
+        return columns @ self.components_[:, S].T
+
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Rows in the span of the components that have these scores (least squares)."""
+        check_is_fitted(self)
+        scores = np.asarray(X, dtype=np.float64)
+        if scores.ndim != 2 or scores.shape[1] != len(self.components_):
+            raise InputError(
+                f"X must be scores of {len(self.components_)} components; it is {scores.shape}"
+            )
+        return scores @ np.linalg.pinv(self.components_.T) + self.mean_
+
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Mask, or indices, of the features used by any component."""
+        check_is_fitted(self)
+        return np.flatnonzero(self.support_) if indices else self.support_

@@ -1,0 +1,233 @@
+"""Error against the number of features, by cross-validation with selection inside the fold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import stats
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from ..errors import InputError
+from .standardize import Standardizer
+
+DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class CVPath:
+    """Errors of every fold for every k.
+
+    Attributes
+    ----------
+    ks : the cardinalities, ascending
+    fold_errors, fold_balanced_errors : arrays (n_repeats * n_folds, len(ks))
+    n_folds, n_repeats : int
+    """
+
+    ks: tuple[int, ...]
+    fold_errors: np.ndarray
+    fold_balanced_errors: np.ndarray
+    n_folds: int
+    n_repeats: int
+
+    @property
+    def error(self) -> np.ndarray:
+        """Mean error for every k."""
+        return self.fold_errors.mean(axis=0)
+
+    @property
+    def balanced_error(self) -> np.ndarray:
+        """Mean balanced error (each class weighs the same) for every k."""
+        return self.fold_balanced_errors.mean(axis=0)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Standard error of the mean error.
+
+        The folds of one repeat use all samples once; further repeats are no new samples,
+        so the divisor counts the folds of one repeat only.
+        """
+        return self.fold_errors.std(axis=0, ddof=1) / np.sqrt(self.n_folds)
+
+    @property
+    def best_k(self) -> int:
+        """1-SE rule: the smallest k whose error is within one SE of the smallest error."""
+        lowest = int(np.argmin(self.error))
+        limit = self.error[lowest] + self.standard_error[lowest]
+        return self.ks[int(np.argmax(self.error <= limit))]
+
+    def table(self) -> list[dict[str, float]]:
+        """One row per k: k, error, se, balanced_error."""
+        columns = zip(self.ks, self.error, self.standard_error, self.balanced_error)
+        return [
+            {"k": k, "error": float(e), "se": float(s), "balanced_error": float(b)}
+            for k, e, s, b in columns
+        ]
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """An error rate on samples that had no part in choosing the model."""
+
+    error: float
+    low: float
+    high: float
+    n_samples: int
+    how: str
+
+
+def cross_validate_path(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: Sequence[int] = DEFAULT_KS,
+    *,
+    n_folds: int = 5,
+    n_repeats: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> CVPath:
+    """Repeated stratified cross-validation of an estimator that has ``fit_path``.
+
+    Standardisation, selection and classifier are fitted anew in every training part. The
+    number of folds is lowered to the size of the smallest class where that is less.
+    """
+    sizes, n_folds = usable_ks(y, ks, X.shape[1]), usable_folds(y, n_folds)
+    splits = [
+        split for r in range(n_repeats) for split in stratified_splits(y, n_folds, random_state + r)
+    ]
+    results = _run_folds(estimator, X, y, sizes, splits, n_jobs, progress)
+    errors = np.array([[fold[k][0] for k in sizes] for fold in results])
+    balanced = np.array([[fold[k][1] for k in sizes] for fold in results])
+    return CVPath(tuple(sizes), errors, balanced, n_folds, n_repeats)
+
+
+def nested_error(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: Sequence[int] = DEFAULT_KS,
+    *,
+    n_folds: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ErrorEstimate:
+    """The error of the whole recipe, the choice of k included (nested cross-validation).
+
+    In every outer fold k is chosen anew, by cross-validation inside its training part.
+    """
+    folds = usable_folds(y, n_folds)
+    wrong = 0
+    splits = list(stratified_splits(y, folds, random_state))
+    for done, (train, test) in enumerate(splits):
+        if progress is not None:
+            progress(done, len(splits))
+        inner = cross_validate_path(
+            estimator, X[train], y[train], ks, n_folds=n_folds, n_repeats=1,
+            random_state=random_state, n_jobs=n_jobs,
+        )  # fmt: skip
+        found = _predict_path(estimator, X, y, [inner.best_k], train, test)
+        wrong += int(np.count_nonzero(found[inner.best_k] != y[test]))
+    if progress is not None:
+        progress(len(splits), len(splits))
+    return error_estimate(wrong, len(y), f"nested {folds}-fold cross-validation, k chosen inside")
+
+
+def error_estimate(wrong: int, n: int, how: str) -> ErrorEstimate:
+    """An error rate with its 95 % Wilson interval."""
+    interval = stats.binomtest(wrong, n).proportion_ci(method="wilson")
+    return ErrorEstimate(wrong / n, float(interval.low), float(interval.high), n, how)
+
+
+def usable_folds(y: np.ndarray, n_folds: int) -> int:
+    """The number of folds, lowered to the smallest class; an error if that is one sample."""
+    classes, counts = np.unique(y, return_counts=True)
+    smallest = int(counts.min())
+    if classes.size < 2:
+        raise InputError(f"the target has one class only ({classes[0]!r}); at least two are needed")
+    if smallest < 2:
+        raise InputError(
+            f"class {classes[np.argmin(counts)]!r} has one sample only: it cannot be "
+            "cross-validated; give it more samples, or leave it out"
+        )
+    return max(2, min(n_folds, smallest))
+
+
+def usable_ks(y: np.ndarray, ks: Sequence[int], p: int) -> list[int]:
+    """The values of k that p features allow, ascending."""
+    sizes = sorted({int(k) for k in ks if 1 <= k <= p})
+    if not sizes:
+        raise InputError(f"no k of {list(ks)} lies between 1 and {p}, the number of features")
+    return sizes
+
+
+def stratified_splits(
+    y: np.ndarray, n_folds: int, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Train and test indices of one stratified k-fold."""
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    yield from folds.split(np.zeros(len(y)), y)
+
+
+def _run_folds(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: list[int],
+    splits: list[tuple[np.ndarray, np.ndarray]],
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> list[dict[int, tuple[float, float]]]:
+    # threads: the work is BLAS, and the table is shared instead of copied to processes
+    pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    jobs = (delayed(_score_fold)(estimator, X, y, ks, train, test) for train, test in splits)
+    results = []
+    # one BLAS thread per fold: two threads that each start two more only wait for each other
+    with threadpool_limits(limits=1, user_api="blas"):
+        for result in pool(jobs):
+            results.append(result)
+            if progress is not None:
+                progress(len(results), len(splits))
+    return results
+
+
+def _score_fold(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: list[int],
+    train: np.ndarray,
+    test: np.ndarray,
+) -> dict[int, tuple[float, float]]:
+    scores = {}
+    for k, found in _predict_path(estimator, X, y, ks, train, test).items():
+        with warnings.catch_warnings():
+            # a tiny class may be missing from a test part: its recall is left out
+            warnings.filterwarnings("ignore", message="y_pred contains classes")
+            balanced = balanced_accuracy_score(y[test], found)
+        scores[k] = (float(np.mean(found != y[test])), float(1.0 - balanced))
+    return scores
+
+
+def _predict_path(
+    estimator: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    ks: list[int],
+    train: np.ndarray,
+    test: np.ndarray,
+) -> dict[int, np.ndarray]:
+    scaler = Standardizer.fit(X[train])
+    models = estimator.fit_path(scaler.apply(X[train]), y[train], ks)
+    Z = scaler.apply(X[test])
+    return {k: models[k].predict(Z) for k in ks}
