@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .pencil import Pencil
 
 CRITERIA = ("lambda_max", "trace", "logdet")
+# Eigenvalues of a semidefinite A below this share of the largest count as zero.
+NOISE = 1e-13
 
 
 def check_criterion(criterion: str, pencil: Pencil) -> None:
@@ -43,8 +45,8 @@ def score_values(values: np.ndarray, criterion: str) -> float:
     """The criterion of a set whose restricted pencil has these eigenvalues."""
     if criterion == "lambda_max":
         return float(np.max(values))
-    # round-off may leave -1e-17 where a semidefinite A has a zero
-    positive = np.maximum(values, 0.0)
+    # where a semidefinite A has a zero, round-off leaves 1e-16 of the largest, of either sign
+    positive = values[values > NOISE * np.max(values)]
     if criterion == "trace":
         return float(np.sum(positive))
     if criterion == "logdet":

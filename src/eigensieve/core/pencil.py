@@ -152,9 +152,10 @@ class Pencil:
     @cached_property
     def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
         """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
-        values, vectors = linalg.eigh(self._A)
+        d = np.sqrt(self.diag_B)  # unit diagonal of B: columns of very different scale survive
+        values, vectors = linalg.eigh(self._A / np.outer(d, d))
         keep = np.abs(values) > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
-        H = vectors[:, keep].T * np.sqrt(np.abs(values[keep]))[:, None]
+        H = vectors[:, keep].T * np.sqrt(np.abs(values[keep]))[:, None] * d
         return np.ascontiguousarray(H), np.sign(values[keep])
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .criteria import check_criterion, fix_signs, generalized_eigh, score_values
+from .criteria import NOISE, check_criterion, fix_signs, generalized_eigh, score_values
 from .pencil import Pencil
 from .solution import Solution, Status
 
@@ -178,4 +178,4 @@ def _indices(values: Sequence[int], p: int, name: str) -> np.ndarray:
 
 def _count_positive(values: np.ndarray) -> int:
     """How many eigenvalues of a semidefinite A count; at least one vector is kept."""
-    return max(1, int(np.count_nonzero(values > 1e-12 * max(values[0], 0.0))))
+    return max(1, int(np.count_nonzero(values > NOISE * max(values[0], 0.0))))

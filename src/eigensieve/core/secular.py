@@ -15,6 +15,7 @@ import numpy as np
 MAX_ROUNDS = 120
 RELATIVE = 1e-14
 TIE = 1e-11
+NO_GAP = 1e-200  # stands for zero in a denominator
 
 
 def first_max(scores: np.ndarray, unit: float = 0.0) -> int:
@@ -60,7 +61,7 @@ def best_addition(
     low = bordered_upper(w[0], Z[:, 0], corner)  # one pole alone: never above the root
 
     def excess(keep: np.ndarray, x: np.ndarray) -> np.ndarray:
-        gaps = np.maximum(x[:, None] - w, np.finfo(float).tiny)
+        gaps = np.maximum(x[:, None] - w, NO_GAP)
         return corner[keep] - x + (Z[keep] / gaps).sum(axis=1)
 
     return _race(low, high, excess, unit, floor)
@@ -79,7 +80,8 @@ def best_deletion(
     deletable : mask (m,)
     unit : as in `best_addition`
     """
-    share = np.clip(X2[:, 0] / mass, 0.0, 1.0)
+    shares = X2 / mass[:, None]
+    share = np.clip(shares[:, 0], 0.0, 1.0)
     second = w[1] if w.size > 1 else w[0]
     high = np.where(deletable, w[0] - (w[0] - second) * share, -np.inf)
     low = np.where(deletable, w[0] - (w[0] - w[-1]) * share, -np.inf)
@@ -87,10 +89,9 @@ def best_deletion(
     def excess(keep: np.ndarray, x: np.ndarray) -> np.ndarray:
         # positive left of the root, as in best_addition
         gaps = w - x[:, None]
-        tiny = np.finfo(float).tiny
-        gaps[:, 0] = np.maximum(gaps[:, 0], tiny)
-        gaps[:, 1:] = np.minimum(gaps[:, 1:], -tiny)
-        return -(X2[keep] / gaps).sum(axis=1)
+        gaps[:, 0] = np.maximum(gaps[:, 0], NO_GAP)
+        gaps[:, 1:] = np.minimum(gaps[:, 1:], -NO_GAP)
+        return -(shares[keep] / gaps).sum(axis=1)
 
     return _race(low, high, excess, unit, -np.inf)
 

@@ -173,7 +173,8 @@ def _centre_by_class(
         block -= correction
         means[k] = first + correction
         rows[member] = block
-    flat = np.abs(rows).max(axis=0) <= ROUND_OFF * magnitude
+    # max and min, not abs: no second copy of wide data
+    flat = np.maximum(rows.max(axis=0), -rows.min(axis=0)) <= ROUND_OFF * magnitude
     rows[:, flat] = 0.0
     overall = (counts / counts.sum()) @ means
     same = np.abs(means - overall).max(axis=0) <= ROUND_OFF * magnitude

@@ -1,1 +1,34 @@
-"""matplotlib displays, each usable alone and in the report."""
+"""matplotlib displays, each usable alone and in the report.
+
+The names are loaded on first use (PEP 562): matplotlib is imported with the first display.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "CVPathDisplay": "cv_path",
+    "LoadingsDisplay": "loadings",
+    "ProjectionDisplay": "projection",
+}
+
+__all__ = ["CVPathDisplay", "LoadingsDisplay", "ProjectionDisplay"]
+
+if TYPE_CHECKING:
+    from .cv_path import CVPathDisplay
+    from .loadings import LoadingsDisplay
+    from .projection import ProjectionDisplay
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""How fast, how good: ratios against peers, measured in one run."""

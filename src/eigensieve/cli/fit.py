@@ -1,0 +1,212 @@
+"""``eigensieve fit``: from a table to a model and a report."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _common as common
+from ._common import describe_error, echo_json, echo_notes, echo_table, printable
+from ._outputs import MODEL, SELECTED, check_folder, make_model, staged, write_fit
+from ._study import Task, check_task, find_features, run_task
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..studies.fit_study import FitResult
+
+MOST_SHOWN = 20
+
+
+def check_solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """One of the solvers there are; asked for only when a command runs."""
+    from ..solvers.dispatch import available_solvers
+
+    solvers = available_solvers()
+    if value not in solvers:
+        raise click.BadParameter(f"{value!r} is not one of {', '.join(solvers)}.")
+    return value
+
+
+def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str]:
+    """``a,b`` is two names; a name with a comma is put in double quotes."""
+    return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
+
+
+@click.command("fit")
+@common.table_argument
+@common.target_option
+@click.option("--k", type=common.WholeOrAuto(), default="auto", show_default=True,
+              help="How many features; auto: the 1-SE rule of cross-validation.")
+@click.option("--method", type=click.Choice(["sparse-lda"]), default="sparse-lda",
+              show_default=True, help="What is fitted.")
+@click.option("--solver", default="greedy", show_default=True, callback=check_solver,
+              metavar="NAME", help="See eigensieve.available_solvers().")
+@click.option("--criterion", type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
+              default="auto", show_default=True, help="What the features are to make large.")
+@click.option("--shrinkage", type=common.ShareOrAuto(), default="auto", show_default=True,
+              help="Weight of the diagonal in the within-class scatter.")
+@click.option("--include", multiple=True, metavar="A,B", callback=split_names,
+              help="Features that must be selected.")
+@click.option("--exclude", multiple=True, metavar="A,B", callback=split_names,
+              help="Features that must not be selected.")
+@click.option("--ignore", multiple=True, metavar="COLUMN",
+              help="A column to leave out of the table (may be repeated).")
+@common.transpose_option
+@click.option("--log2", is_flag=True,
+              help="Take log2 of all features first; the model does the same to new rows.")
+@click.option("--log2-floor", type=common.Positive(), metavar="X",
+              help="Values below are raised to X before log2.  [default: 1.0]")
+@common.seed_option
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Threads; the result does not depend on it.  [default: all cores]")
+@click.option("--time-limit", type=common.Positive(), metavar="SECONDS",
+              help="For each search; the best set so far is taken.")
+@click.option("--out", type=common.FILE, default="eigensieve-out", show_default=True,
+              metavar="DIR", help="Folder for report.html, model.json, selected.csv and cv.csv.")
+@common.json_option
+def fit_command(
+    table: Path, target: str, out: Path, as_json: bool, transpose: bool, ignore: tuple[str, ...],
+    log2: bool, log2_floor: float | None, **wishes: Any,
+) -> None:  # fmt: skip
+    """Select features from TABLE, estimate the error, write model and report.
+
+    TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
+    columns but the target, and a column of row names, must hold numbers.
+    """
+    from ..io.tables import read_table
+
+    if log2_floor is not None and not log2:
+        raise click.UsageError("--log2-floor needs --log2.")
+    floor = (log2_floor or 1.0) if log2 else None
+    check_folder(out)
+    data = read_table(table, target, transpose=transpose, ignore=ignore)
+    assert data.target is not None
+    notes = list(data.notes)
+    X = data.X if floor is None else take_log2(data.X, floor, notes)
+    task = make_task(X, data.target, data.names, target.strip(), wishes)
+    check_task(task)
+    echo_notes(notes)
+    with common.progress_bar() as progress:
+        result, stopped = run_task(task, progress)
+    echo_notes(result.notes)
+    result = replace(result, notes=notes + result.notes)
+    with staged(out) as stage:
+        files = write_fit(stage, result, make_model(result, floor))
+    if as_json:
+        echo_json(as_plain(result, out, files))
+    else:
+        echo_summary(result, out, files)
+    if stopped:
+        raise KeyboardInterrupt(f"the best model so far is in {out}")
+
+
+def take_log2(X: np.ndarray, floor: float, notes: list[str]) -> np.ndarray:
+    """log2 of the features, and a note if values had to be raised."""
+    import numpy as np
+
+    low = int(np.count_nonzero(X < floor))
+    if low:
+        notes.append(f"{low} of {X.size} values lie below {floor:g} and were raised to it (log2).")
+    return np.log2(np.maximum(X, floor))
+
+
+def make_task(
+    X: np.ndarray, y: np.ndarray, names: list[str], target: str, wishes: dict[str, Any]
+) -> Task:
+    """The options in the words of the library."""
+    import joblib
+
+    from ..estimators.sparse_lda import SparseLDA
+
+    estimator = SparseLDA(
+        solver=wishes["solver"],
+        criterion=wishes["criterion"],
+        shrinkage=wishes["shrinkage"],
+        include=find_features(wishes["include"], names, "--include"),
+        exclude=find_features(wishes["exclude"], names, "--exclude"),
+        time_limit=wishes["time_limit"],
+        random_state=wishes["seed"],
+    )
+    jobs = wishes["jobs"] or joblib.cpu_count()
+    return Task(X, y, names, target, wishes["k"], estimator, wishes["seed"], jobs)
+
+
+def as_plain(result: FitResult, out: Path, files: Sequence[str]) -> dict[str, Any]:
+    """The result as JSON values."""
+    solution, error = result.estimator.solution_, result.error
+    known = solution.bound < float("inf")
+    return {
+        "k": result.k,
+        "k_rule": result.k_rule,
+        "features": [feature.name for feature in result.selected],
+        "error": None if error is None else error.error,
+        "interval": None if error is None else [error.low, error.high],
+        "error_from": None if error is None else error.how,
+        "objective": solution.objective,
+        "bound": solution.bound if known else None,
+        "gap": solution.gap if known else None,
+        "status": str(solution.status),
+        "solver": solution.solver,
+        "criterion": solution.criterion,
+        "shrinkage": float(result.estimator.shrinkage_),
+        "n_samples": result.n_samples,
+        "n_features": len(result.names),
+        "notes": result.notes,
+        "files": {Path(name).stem: str(out / name) for name in files},
+    }
+
+
+def echo_summary(result: FitResult, out: Path, files: Sequence[str]) -> None:
+    """What was selected, how good it is, and where it is."""
+    import numpy as np
+
+    classes, counts = np.unique(result.labels, return_counts=True)
+    sizes = ", ".join(f"{printable(c)} {n}" for c, n in zip(classes[:8].tolist(), counts))
+    click.echo(
+        f"{result.k} of {len(result.names)} features selected, from {result.n_samples} samples "
+        f"in {len(classes)} classes ({sizes}{', ...' if len(classes) > 8 else ''})\n"
+    )
+    echo_features(result)
+    click.echo(f"k      {result.k}: {result.k_rule}")
+    if result.error is None:
+        click.echo("error  not estimated")
+    else:
+        click.echo(f"error  {describe_error(result.error)}, {result.error.how}")
+    click.echo(f"search {describe_search(result)}")
+    click.echo(f"files  {', '.join(str(out / name) for name in files)}")
+    click.echo(f"next   eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
+
+
+def echo_features(result: FitResult) -> None:
+    """The selected features, heaviest first, with at most three loadings each."""
+    m = min(3, len(result.selected[0].loadings))
+    loadings = ["loading"] if m == 1 else [f"loading {d + 1}" for d in range(m)]
+    rows = (
+        [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x:+.3f}" for x in s.loadings[:m])]
+        for s in result.selected[:MOST_SHOWN]
+    )
+    echo_table(["rank", "feature", "weight", *loadings], rows, left=1)
+    more = len(result.selected) - MOST_SHOWN
+    click.echo(f"  ... and {more} more in {SELECTED}\n" if more > 0 else "")
+
+
+def describe_search(result: FitResult) -> str:
+    """Solver, criterion and what is known of the optimum, in a line."""
+    solution = result.estimator.solution_
+    if solution.is_certified:
+        proof = "proved optimal"
+    elif solution.bound < float("inf"):
+        proof = f"at most {100 * solution.gap:.2g} % below the optimum"
+    else:
+        proof = "distance to the optimum not computed"
+    return (
+        f"{solution.solver}, {solution.criterion} {solution.objective:.4g}, "
+        f"shrinkage {result.estimator.shrinkage_:.3g}; {solution.status}, {proof}"
+    )

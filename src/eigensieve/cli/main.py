@@ -1,0 +1,119 @@
+"""The command line: the list of commands, and the one place that decides the exit code.
+
+Commands are imported when they are called, and import numpy and the rest inside
+their functions only: ``eigensieve --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import io
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from .. import __version__
+from ..errors import EigensieveError, VerificationError
+from ._common import ARGS
+
+# name: the line in the help of the group; the module cli/<name>.py has <name>_command
+COMMANDS = {
+    "demo": "The whole story on an embedded table: select, report, check on held-out samples.",
+    "fit": "Select features from a table, estimate the error, write model and report.",
+    "predict": "Classify the rows of a table with a model file.",
+    "evaluate": "How well a model file does on a table with known labels.",
+    "data": "List and describe the tables at hand.",
+    "warmup": "Compile the numba kernels now, so that the first fit does not wait.",
+}
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules, imported on call."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"{__package__}.{cmd_name}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(f"No such command {name!r}." + "".join(f" Did you mean {c}?" for c in close))
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGS] = list(args)  # a report quotes the command that made it
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with exit_codes(debug=ctx.params.get("debug", False)):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def exit_codes(debug: bool) -> Iterator[None]:
+    """Turn an exception into one line on stderr and an exit code."""
+    try:
+        yield
+    except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+        raise  # click's own affairs
+    except (Exception, KeyboardInterrupt) as error:
+        if debug and not isinstance(error, KeyboardInterrupt):
+            click.echo(traceback.format_exc(), err=True, nl=False)
+        code, line = explain(error)
+        click.echo(line, err=True)
+        raise click.exceptions.Exit(code) from None
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """The exit code of an exception, and what to say."""
+    text = " ".join(str(error).split())
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, f"interrupted: {text or 'nothing was written'}"
+    if isinstance(error, EigensieveError) and not isinstance(error, VerificationError):
+        return BAD_INPUT, f"error: {text}"
+    if isinstance(error, OSError):
+        reason = error.strerror or text
+        return BAD_INPUT, f"error: {error.filename}: {reason}" if error.filename else f"error: {text}"
+    if isinstance(error, MemoryError):
+        return FAILED, f"failed: not enough memory{f' ({text})' if text else ''}"
+    kind = type(error).__name__
+    return FAILED, f"failed: {kind}: {text} (eigensieve --debug shows where)"
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="eigensieve")
+@click.option(
+    "--debug", is_flag=True, envvar="EIGENSIEVE_DEBUG", help="Show the traceback of an error."
+)
+def cli(debug: bool) -> None:
+    """Exactly k features out of thousands, and a small model that works on new rows.
+
+    Start with: eigensieve demo
+    """
+
+
+def main() -> None:
+    """The entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        # a name the terminal cannot show must not end the run
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    cli()

@@ -1,0 +1,109 @@
+"""Loadings of the selected features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
+from ._style import FAINT, PALETTE, figure_of, house_style, new_figure, plain, shorten
+
+if TYPE_CHECKING:
+    from ..studies.fit_study import FitResult
+
+MOST_BARS = 40
+MOST_DIRECTIONS = 2
+
+
+class LoadingsDisplay:
+    """Horizontal bars, the feature of rank 1 on top; the first two directions side by side.
+
+    Parameters
+    ----------
+    names : the features, by rank
+    loadings : array-like (k, m), or (k,)
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn
+    axes_ : one axes per direction drawn
+    bars_ : one BarContainer per direction drawn
+    n_left_out : number of features that have no bar
+    """
+
+    def __init__(self, names: Sequence[str], loadings: ArrayLike) -> None:
+        loadings = np.asarray(loadings, dtype=np.float64)
+        self.names = list(names)
+        self.loadings = loadings[:, None] if loadings.ndim == 1 else loadings
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, names: Sequence[str] | None = None) -> LoadingsDisplay:
+        """From a fitted SparseLDA or SparsePCA; names are those of all features it was given."""
+        if names is None:
+            columns = range(estimator.n_features_in_)
+            names = getattr(estimator, "feature_names_in_", [f"feature {j}" for j in columns])
+        is_lda = hasattr(estimator, "scalings_")
+        matrix = estimator.scalings_ if is_lda else estimator.components_.T
+        S = np.flatnonzero(estimator.support_)
+        weight = np.sqrt(np.square(matrix[S]) @ estimator.explained_variance_ratio_)
+        S = S[np.argsort(-weight, kind="stable")]
+        return cls([str(names[j]) for j in S.tolist()], matrix[S])
+
+    @classmethod
+    def from_result(cls, result: FitResult) -> LoadingsDisplay:
+        """The selected features of a study, by rank."""
+        return cls([f.name for f in result.selected], [f.loadings for f in result.selected])
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of features that have no bar."""
+        return max(0, len(self.names) - MOST_BARS)
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> LoadingsDisplay:
+        """Draw on ax (one for each of the first two directions), or on a new figure."""
+        with house_style():
+            if ax is None:
+                self.axes_ = self._new_axes()
+            else:
+                self.axes_ = [ax] if isinstance(ax, Axes) else list(ax)
+            self.ax_ = self.axes_[0]
+            self.figure_ = figure_of(self.ax_)
+            self.bars_ = [self._draw(axes, j) for j, axes in enumerate(self.axes_)]
+            self._name_rows()
+        return self
+
+    def _new_axes(self) -> list[Axes]:
+        bars = min(len(self.names), MOST_BARS)
+        figure = new_figure(0.8 + 0.25 * bars + (0.25 if self.n_left_out else 0.0))
+        columns = min(self.loadings.shape[1], MOST_DIRECTIONS)
+        return list(figure.subplots(1, columns, sharey=True, squeeze=False)[0])
+
+    def _draw(self, ax: Axes, direction: int) -> Any:
+        lengths = self.loadings[:MOST_BARS, direction]
+        colors = [PALETTE[0] if value >= 0 else PALETTE[1] for value in lengths]
+        bars = ax.barh(np.arange(lengths.size), lengths, height=0.68, color=colors)
+        ax.axvline(0.0, color=FAINT, lw=0.8)
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(self.axes_) > 1 else 8))
+        several = self.loadings.shape[1] > 1
+        ax.set_xlabel(f"Loading {direction + 1}" if several else "Loading")
+        ax.grid(axis="x")
+        return bars
+
+    def _name_rows(self) -> None:
+        shown = self.names[:MOST_BARS]
+        most = 28 if len(self.axes_) == 1 else 22
+        for ax in self.axes_:
+            ax.set_ylim(len(shown) - 0.4, -0.6)
+        # shared axes show the labels once: set them on the first only
+        self.ax_.set_yticks(range(len(shown)), [shorten(name, most) for name in shown])
+        for text in self.ax_.get_yticklabels():
+            plain(text)
+        if self.n_left_out:
+            note = f"{self.n_left_out} more features have smaller weights"
+            self.ax_.set_title(note, loc="left", size=9)

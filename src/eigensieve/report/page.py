@@ -1,0 +1,153 @@
+"""A study as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
+from ..plots._style import printable
+from ..studies.cv_path import ErrorEstimate
+from ..studies.fit_study import GIVEN, ONE_SE, FitResult
+from . import words
+from .figures import inline_svg
+
+
+def render_report(
+    result: FitResult,
+    *,
+    title: str | None = None,
+    command: str | None = None,
+    held_out: ErrorEstimate | None = None,
+) -> str:
+    """The report as HTML: no script, no network, the same bytes for the same result.
+
+    Parameters
+    ----------
+    result : FitResult
+    title : str, optional
+    command : str, optional
+        The command line that made the result, shown with the parameters.
+    held_out : ErrorEstimate, optional
+        The error on samples that were never shown to the study.
+    """
+    found, error, *findings = words.summary(result, held_out)
+    return _template().render(
+        title=printable(title or f"Features that separate “{result.target}”"),
+        lead=[found, error],
+        findings=findings,
+        cards=_cards(result, held_out),
+        path=_path(result),
+        features=_features(result),
+        samples=_samples(result),
+        notes=[printable(note) for note in result.notes],
+        methods=words.methods(result, command),
+    )
+
+
+def write_report(html: str, path: str | os.PathLike[str]) -> None:
+    """Write the page; a crash leaves the old file or the new one, never half of one."""
+    path = Path(path)
+    temporary = path.with_name(f".eigensieve-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            file.write(html)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _template() -> Any:
+    environment = Environment(
+        loader=PackageLoader("eigensieve.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("template.html.j2")
+
+
+def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, str]]:
+    cards = [
+        _card("Features selected", f"{result.k:,}", f"of {len(result.names):,}"),
+        _error_card("Error on new samples", result.error),
+    ]
+    if held_out is not None:
+        cards.append(_error_card("Error, held out", held_out))
+    classes = words.count(len(result.estimator.classes_), "class", "classes")
+    return [
+        *cards,
+        _choice_card(result),
+        _card("Samples", f"{result.n_samples:,}", f"in {classes}"),
+    ]
+
+
+def _card(label: str, value: str, detail: str) -> dict[str, str]:
+    return {"label": label, "value": value, "detail": detail}
+
+
+def _error_card(label: str, estimate: ErrorEstimate | None) -> dict[str, str]:
+    if estimate is None:
+        return _card(label, "unknown", "not estimated")
+    return _card(label, words.percent(estimate.error), f"95\u00a0%: {words.interval(estimate)}")
+
+
+def _choice_card(result: FitResult) -> dict[str, str]:
+    label = "Choice of k"
+    if result.k_rule == ONE_SE:
+        return _card(label, "1-SE rule", "fewest features within one standard error")
+    if result.k_rule == GIVEN:
+        return _card(label, "given", "not chosen from these data")
+    return _card(label, f"k\u00a0=\u00a0{result.k}", printable(result.k_rule))
+
+
+def _path(result: FitResult) -> dict[str, Any]:
+    """The curve of error against k with its numbers, or the reason why there is none."""
+    if result.cv is None:
+        return {"figure": None, "why": words.why_no_error(result), "rows": []}
+    display = CVPathDisplay.from_cv(result.cv, result.k).plot()
+    label = (
+        f"Cross-validated error against the number of features, from {result.cv.ks[0]} to "
+        f"{result.cv.ks[-1]}; chosen: {result.k}. The numbers are in the table below."
+    )
+    columns = ("error", "se", "balanced_error")
+    rows = [
+        {"k": int(row["k"]), "chosen": row["k"] == result.k}
+        | {column: words.percent(row[column]) for column in columns}
+        for row in result.cv.table()
+    ]
+    return {"figure": inline_svg(display.figure_, "path", label), "why": "", "rows": rows}
+
+
+def _features(result: FitResult) -> dict[str, Any]:
+    display = LoadingsDisplay.from_result(result).plot()
+    label = "Bars of the loadings of the selected features. The numbers are in the table."
+    rows = [
+        {
+            "rank": feature.rank,
+            "name": printable(feature.name),
+            "loadings": [words.number(value) for value in feature.loadings],
+            "weight": words.number(feature.weight),
+        }
+        for feature in result.selected
+    ]
+    return {
+        "figure": inline_svg(display.figure_, "loadings", label),
+        "rows": rows,
+        "directions": result.estimator.scalings_.shape[1],
+        "shares": [words.percent(r) for r in result.estimator.explained_variance_ratio_],
+    }
+
+
+def _samples(result: FitResult) -> dict[str, Any]:
+    display = ProjectionDisplay.from_result(result).plot()
+    classes = words.class_counts(result)
+    label = f"The {result.n_samples} training samples of {len(classes)} classes, by their scores."
+    figure: Markup = inline_svg(display.figure_, "samples", label)
+    return {"figure": figure, "classes": classes}

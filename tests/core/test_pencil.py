@@ -1,0 +1,121 @@
+"""Pencils: one interface, two forms, clear refusals."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+import eigensieve as es
+from eigensieve.errors import PencilError
+
+
+def make_pair(seed: int = 0, *, indefinite: bool = False) -> tuple[es.FactorPencil, es.Pencil]:
+    rng = np.random.default_rng(seed)
+    H, W, d = rng.normal(size=(3, 9)), rng.normal(size=(5, 9)), rng.uniform(0.1, 1, 9)
+    core = np.diag([1.0, -2.0, 0.5]) if indefinite else None
+    C = np.eye(3) if core is None else core
+    dense = es.Pencil(H.T @ C @ H, W.T @ W + np.diag(d))
+    return es.FactorPencil(H, W, d, core=core), dense
+
+
+@pytest.mark.parametrize("indefinite", [False, True])
+def test_both_forms_are_the_same_pencil(indefinite: bool) -> None:
+    factor, dense = make_pair(indefinite=indefinite)
+    assert factor.size == dense.size == 9
+    np.testing.assert_allclose(factor.A, dense.A, atol=1e-12)
+    np.testing.assert_allclose(factor.B, dense.B, atol=1e-12)
+    np.testing.assert_allclose(factor.diag_A, np.diag(dense.A))
+    np.testing.assert_allclose(factor.diag_B, np.diag(dense.B))
+    for index in (4, [1, 7, 2]):
+        np.testing.assert_allclose(factor.columns_A(index), dense.A[:, index], atol=1e-12)
+        np.testing.assert_allclose(factor.columns_B(index), dense.B[:, index], atol=1e-12)
+    S, x = [0, 3, 8], np.linspace(-1, 1, 9)
+    np.testing.assert_allclose(factor.restrict(S).A, dense.A[np.ix_(S, S)], atol=1e-12)
+    np.testing.assert_allclose(factor.restrict(S).B, dense.B[np.ix_(S, S)], atol=1e-12)
+    expected = (x @ dense.A @ x) / (x @ dense.B @ x)
+    assert factor.rayleigh(x) == pytest.approx(expected)
+    assert dense.rayleigh(3 * x) == pytest.approx(expected)
+    np.testing.assert_allclose(factor.apply_A(x), dense.A @ x, atol=1e-12)
+    np.testing.assert_allclose(factor.apply_B(x), dense.B @ x, atol=1e-12)
+    assert factor.is_psd is dense.is_psd is (not indefinite)
+
+
+@pytest.mark.parametrize("indefinite", [False, True])
+def test_top_eigenpairs_are_scipys(indefinite: bool) -> None:
+    factor, dense = make_pair(1, indefinite=indefinite)
+    expected = eigh(dense.A, dense.B, eigvals_only=True)[::-1]
+    for pencil in (factor, dense):
+        values, X = pencil.top(2)
+        np.testing.assert_allclose(values, expected[:2], rtol=1e-10)
+        np.testing.assert_allclose(X.T @ dense.B @ X, np.eye(2), atol=1e-9)
+        np.testing.assert_allclose(dense.A @ X, dense.B @ X * values, atol=1e-8)
+        assert np.all(X[np.abs(X).argmax(axis=0), [0, 1]] > 0)
+
+
+def test_spectral_factor_rebuilds_A() -> None:
+    for pencil in make_pair(2, indefinite=True):
+        H, signs = pencil.spectral_factor
+        np.testing.assert_allclose(H.T @ (signs[:, None] * H), pencil.A, atol=1e-10)
+
+
+def test_identity_B() -> None:
+    pencil = es.Pencil(np.diag([3.0, 1.0]))
+    assert pencil.has_identity_B
+    np.testing.assert_array_equal(pencil.B, np.eye(2))
+    np.testing.assert_array_equal(pencil.columns_B([1]), [[0.0], [1.0]])
+
+
+def test_round_off_in_a_covariance_is_accepted() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5, 40)) * 1e3
+    C = np.cov(X.T)
+    assert np.linalg.eigvalsh(C)[0] < 0  # rank 4 of 40: round-off
+    assert es.Pencil(C).is_psd
+    es.solve(es.Pencil(C), 3, criterion="trace")
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_scale_does_not_matter(scale: float) -> None:
+    factor, dense = make_pair(3)
+    d = np.geomspace(scale, 1 / scale, 9)
+    scaled = es.Pencil(dense.A * np.outer(d, d), dense.B * np.outer(d, d))
+    for criterion in ("lambda_max", "trace", "logdet"):
+        a = es.solve(dense, 4, criterion=criterion)
+        b = es.solve(scaled, 4, criterion=criterion)
+        b.verify(scaled)
+        np.testing.assert_array_equal(a.support, b.support)
+        assert a.objective == pytest.approx(b.objective, rel=1e-8)
+    assert scaled.scale == pytest.approx(dense.scale)
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "says"),
+    [
+        ([[1.0, 2.0], [0.0, 1.0]], None, "not symmetric"),
+        ([[1.0, np.nan], [np.nan, 1.0]], None, "2 NaN or infinite"),
+        ([[1.0, 0.0, 0.0]], None, "square"),
+        (np.empty((0, 0)), None, "empty"),
+        (np.eye(2), np.diag([1.0, -0.25]), "smallest eigenvalue is -0.25"),
+        (np.eye(2), np.ones((2, 2)), "add a ridge"),
+        (np.eye(2), np.eye(3), "must agree"),
+        ([["a", "b"], ["c", "d"]], None, "numbers only"),
+    ],
+)
+def test_bad_matrices_are_refused(A: object, B: object, says: str) -> None:
+    with pytest.raises(PencilError, match=says):
+        es.Pencil(A, B)
+
+
+def test_bad_factors_are_refused() -> None:
+    with pytest.raises(PencilError, match="d > 0"):
+        es.FactorPencil(np.ones((1, 3)), None, [1.0, 0.0, 1.0])
+    with pytest.raises(PencilError, match="must agree"):
+        es.FactorPencil(np.ones((1, 3)), np.ones((2, 4)), np.ones(3))
+    with pytest.raises(PencilError, match="dense matrix"):
+        _ = es.FactorPencil(np.ones((1, 20_001)), None, np.ones(20_001)).A
+
+
+def test_criteria_need_a_semidefinite_A() -> None:
+    for pencil in make_pair(4, indefinite=True):
+        with pytest.raises(PencilError, match="lambda_max"):
+            es.solve(pencil, 2, criterion="trace")
+        es.solve(pencil, 2, criterion="lambda_max").verify(pencil)
