@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,6 +38,7 @@ json_option = click.option(
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**31 - 1),
+    metavar="N",
     default=0,
     show_default=True,
     help="Seed of the random splits.",
@@ -51,7 +52,7 @@ class WholeOrAuto(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> int | str:
         if value == "auto" or isinstance(value, int):
-            return value  # type: ignore[no-any-return]
+            return value
         try:
             number = int(value)
         except ValueError:
@@ -107,8 +108,10 @@ def echo_json(result: dict[str, Any]) -> None:
     click.echo(json.dumps(result, indent=2, allow_nan=False))
 
 
-def echo_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> None:
-    """Aligned columns; column number ``left`` holds text and is set to the left."""
+def echo_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int]
+) -> None:
+    """Aligned columns; those whose numbers are in ``left`` hold text, the others numbers."""
     from rich.cells import cell_len  # a Chinese character is two columns wide
 
     lines = [header, *([printable(cell) for cell in row] for row in rows)]
@@ -116,7 +119,7 @@ def echo_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: in
     for line in lines:
         pads = [" " * (width - cell_len(cell)) for width, cell in zip(widths, line)]
         cells = [
-            cell + pad if j == left else pad + cell for j, (pad, cell) in enumerate(zip(pads, line))
+            cell + pad if j in left else pad + cell for j, (pad, cell) in enumerate(zip(pads, line))
         ]
         click.echo("  " + "  ".join(cells).rstrip())
 

@@ -64,6 +64,9 @@ def staged(folder: Path) -> Iterator[Path]:
 
 def write_atomically(path: Path, text: str) -> None:
     """The old file or the new one, never half of one."""
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "is a folder" if path.is_dir() else "its folder does not exist"
+        raise InputError(f"{path}: {reason}; choose another --out")
     with tempfile.TemporaryDirectory(prefix=".eigensieve-", dir=path.parent) as stage:
         draft = Path(stage) / "draft"
         draft.write_text(text, encoding="utf-8", newline="")

@@ -50,9 +50,15 @@ class Task:
 
     @property
     def ks(self) -> list[int]:
-        """The values of k to try: those that include and exclude allow."""
+        """The values of k to try: those that include and exclude allow.
+
+        A solver that starts anew for every k is not asked for more than the k wanted.
+        """
+        from ..solvers.dispatch import find_solvers
         from ..studies.cv_path import DEFAULT_KS
 
+        if not self.auto and find_solvers()[self.estimator.solver].path is None:
+            return [int(self.k)]
         least = max(1, len(self.estimator.include))
         most = max(least, self.n_free)
         return sorted({least, *(k for k in DEFAULT_KS if least <= k <= most)})
@@ -127,7 +133,7 @@ def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
         except KeyboardInterrupt:
             if task.auto:
                 raise KeyboardInterrupt(
-                    f"{steps[-1]}; k was to be chosen by it, so nothing was written"
+                    f"{steps[-1]}; the choice of k needs all of it, so nothing was written"
                 ) from None
             interrupt.release()
             result = fit_without_cv(task)

@@ -42,34 +42,97 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
 @click.command("fit")
 @common.table_argument
 @common.target_option
-@click.option("--k", type=common.WholeOrAuto(), default="auto", show_default=True,
-              help="How many features; auto: the 1-SE rule of cross-validation.")
-@click.option("--method", type=click.Choice(["sparse-lda"]), default="sparse-lda",
-              show_default=True, help="What is fitted.")
-@click.option("--solver", default="greedy", show_default=True, callback=check_solver,
-              metavar="NAME", help="See eigensieve.available_solvers().")
-@click.option("--criterion", type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
-              default="auto", show_default=True, help="What the features are to make large.")
-@click.option("--shrinkage", type=common.ShareOrAuto(), default="auto", show_default=True,
-              help="Weight of the diagonal in the within-class scatter.")
-@click.option("--include", multiple=True, metavar="A,B", callback=split_names,
-              help="Features that must be selected.")
-@click.option("--exclude", multiple=True, metavar="A,B", callback=split_names,
-              help="Features that must not be selected.")
-@click.option("--ignore", multiple=True, metavar="COLUMN",
-              help="A column to leave out of the table (may be repeated).")
+@click.option(
+    "--k",
+    metavar="N|auto",
+    type=common.WholeOrAuto(),
+    default="auto",
+    show_default=True,
+    help="How many features; auto: the 1-SE rule of cross-validation.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["sparse-lda"]),
+    default="sparse-lda",
+    show_default=True,
+    help="What is fitted.",
+)
+@click.option(
+    "--solver",
+    default="greedy",
+    show_default=True,
+    callback=check_solver,
+    metavar="NAME",
+    help="See eigensieve.available_solvers().",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
+    default="auto",
+    show_default=True,
+    help="What the features are to make large.",
+)
+@click.option(
+    "--shrinkage",
+    metavar="0..1|auto",
+    type=common.ShareOrAuto(),
+    default="auto",
+    show_default=True,
+    help="Weight of the diagonal in the within-class scatter.",
+)
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="A,B",
+    callback=split_names,
+    help="Features that must be selected.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="A,B",
+    callback=split_names,
+    help="Features that must not be selected.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column to leave out of the table (may be repeated).",
+)
 @common.transpose_option
-@click.option("--log2", is_flag=True,
-              help="Take log2 of all features first; the model does the same to new rows.")
-@click.option("--log2-floor", type=common.Positive(), metavar="X",
-              help="Values below are raised to X before log2.  [default: 1.0]")
+@click.option(
+    "--log2",
+    is_flag=True,
+    help="Take log2 of all features first; the model does the same to new rows.",
+)
+@click.option(
+    "--log2-floor",
+    type=common.Positive(),
+    metavar="X",
+    help="Values below are raised to X before log2.  [default: 1.0]",
+)
 @common.seed_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N",
-              help="Threads; the result does not depend on it.  [default: all cores]")
-@click.option("--time-limit", type=common.Positive(), metavar="SECONDS",
-              help="For each search; the best set so far is taken.")
-@click.option("--out", type=common.FILE, default="eigensieve-out", show_default=True,
-              metavar="DIR", help="Folder for report.html, model.json, selected.csv and cv.csv.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads; the result does not depend on it.  [default: all cores]",
+)
+@click.option(
+    "--time-limit",
+    type=common.Positive(),
+    metavar="SECONDS",
+    help="For each search; the best set so far is taken.",
+)
+@click.option(
+    "--out",
+    type=common.FILE,
+    default="eigensieve-out",
+    show_default=True,
+    metavar="DIR",
+    help="Folder for report.html, model.json, selected.csv and cv.csv.",
+)
 @common.json_option
 def fit_command(
     table: Path, target: str, out: Path, as_json: bool, transpose: bool, ignore: tuple[str, ...],
@@ -111,7 +174,7 @@ def take_log2(X: np.ndarray, floor: float, notes: list[str]) -> np.ndarray:
     """log2 of the features, and a note if values had to be raised."""
     import numpy as np
 
-    low = int(np.count_nonzero(X < floor))
+    low = int(np.less(X, floor).sum())
     if low:
         notes.append(f"{low} of {X.size} values lie below {floor:g} and were raised to it (log2).")
     return np.log2(np.maximum(X, floor))
@@ -180,7 +243,7 @@ def echo_summary(result: FitResult, out: Path, files: Sequence[str]) -> None:
     else:
         click.echo(f"error  {describe_error(result.error)}, {result.error.how}")
     click.echo(f"search {describe_search(result)}")
-    click.echo(f"files  {', '.join(str(out / name) for name in files)}")
+    click.echo(f"files  {', '.join(files)} in {out}")
     click.echo(f"next   eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
 
 
@@ -192,7 +255,7 @@ def echo_features(result: FitResult) -> None:
         [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x:+.3f}" for x in s.loadings[:m])]
         for s in result.selected[:MOST_SHOWN]
     )
-    echo_table(["rank", "feature", "weight", *loadings], rows, left=1)
+    echo_table(["rank", "feature", "weight", *loadings], rows, left={1})
     more = len(result.selected) - MOST_SHOWN
     click.echo(f"  ... and {more} more in {SELECTED}\n" if more > 0 else "")
 
@@ -203,7 +266,7 @@ def describe_search(result: FitResult) -> str:
     if solution.is_certified:
         proof = "proved optimal"
     elif solution.bound < float("inf"):
-        proof = f"at most {100 * solution.gap:.2g} % below the optimum"
+        proof = f"the optimum is at most {100 * solution.gap:.2g} % higher"
     else:
         proof = "distance to the optimum not computed"
     return (

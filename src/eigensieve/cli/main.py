@@ -91,7 +91,10 @@ def explain(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"error: {text}"
     if isinstance(error, OSError):
         reason = error.strerror or text
-        return BAD_INPUT, f"error: {error.filename}: {reason}" if error.filename else f"error: {text}"
+        return (
+            BAD_INPUT,
+            f"error: {error.filename}: {reason}" if error.filename else f"error: {text}",
+        )
     if isinstance(error, MemoryError):
         return FAILED, f"failed: not enough memory{f' ({text})' if text else ''}"
     kind = type(error).__name__

@@ -185,10 +185,10 @@ class LambdaBackward(TraceBackward):
 
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues that are not zero, and the features' coordinates in the eigenvectors."""
-        g, U = linalg.eigh((self.G + self.G.T) / 2)
-        keep = g > 1e-12 * max(g[-1], 0.0)
-        if not keep.any():
+        if not self.G.any():
             return np.empty(0), np.empty((len(self.beta), 0))
+        g, U = linalg.eigh((self.G + self.G.T) / 2)
+        keep = g > 1e-12 * g[-1]
         R = U[:, keep] * np.sqrt(g[keep])
         if np.all(self.signs > 0):
             return g[keep], self.beta @ (R / g[keep])

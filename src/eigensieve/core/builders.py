@@ -89,7 +89,7 @@ def lda_pencil_from_stats(
     """
     if stats.classes.size < 2:
         raise InputError(
-            f"y has one class only ({stats.classes[0]!r}); LDA needs at least two classes"
+            f"y has one class only ({str(stats.classes[0])!r}); LDA needs at least two classes"
         )
     if stats.n_samples <= stats.classes.size:
         raise InputError(

@@ -1,1 +1,1 @@
-"""Embedded tables, generators, and the loader for a data folder."""
+"""Embedded tables, and the loader for a data folder."""

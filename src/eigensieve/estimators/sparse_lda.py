@@ -213,8 +213,7 @@ class SparseLDA(
         return self
 
     def _set_rule(self, stats: ClassStats, small: Pencil, S: np.ndarray) -> None:
-        # the pencil divides the scatter by n; a covariance of K estimated means has n - K
-        covariance = small.B * (stats.n_samples / (stats.n_samples - stats.classes.size))
+        covariance = small.B
         scale = 1.0 / np.sqrt(np.diag(covariance))
         # centred means: a large offset of the data must not cancel in the intercept
         centred = (stats.means - self.xbar_)[:, S]

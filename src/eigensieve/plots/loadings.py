@@ -89,7 +89,8 @@ class LoadingsDisplay:
         ax.axvline(0.0, color=FAINT, lw=0.8)
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(self.axes_) > 1 else 8))
+        ticks = 4 if len(self.axes_) > 1 else 7
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 5, 10]))
         several = self.loadings.shape[1] > 1
         ax.set_xlabel(f"Loading {direction + 1}" if several else "Loading")
         ax.grid(axis="x")

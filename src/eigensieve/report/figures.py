@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import matplotlib
 from markupsafe import Markup
 
-from ..plots._style import FAINT, INK, PALETTE
+from ..plots._style import FAINT, INK, PALETTE, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +58,7 @@ def _draw(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     # text stays text; the salt makes the ids repeatable
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "eigensieve", "svg.image_inline": True}
-    with matplotlib.rc_context(options), warnings.catch_warnings():
+    with house_style(), matplotlib.rc_context(options), warnings.catch_warnings():
         # the reader's browser picks the font, so a glyph missing from ours does not matter
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(

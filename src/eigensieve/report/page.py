@@ -76,7 +76,7 @@ def _template() -> Any:
 def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, str]]:
     cards = [
         _card("Features selected", f"{result.k:,}", f"of {len(result.names):,}"),
-        _error_card("Error on new samples", result.error),
+        _error_card("Error, new samples", result.error),
     ]
     if held_out is not None:
         cards.append(_error_card("Error, held out", held_out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -32,6 +33,15 @@ def number(value: float) -> str:
     size = abs(value)
     text = f"{value:.3f}" if size == 0 or 5e-4 <= size < 1e5 else f"{value:.2e}"
     return text.replace("-", "\u2212")
+
+
+def rounded_up(value: float) -> str:
+    """Two digits, never less than the value: a proved limit must stay true when rounded."""
+    if value <= 0:
+        return "0"
+    digits = 1 - math.floor(math.log10(value))
+    # the small allowance keeps round-off from turning 25 into 26
+    return f"{math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits:.6g}"
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
@@ -124,10 +134,20 @@ def _bound_sentence(solution: Solution, constrained: bool) -> str:
         return "No bound on the optimum was computed for this set."
     rivals = f"{'allowed ' if constrained else ''}set of {count(solution.k, 'feature')}"
     if solution.is_certified:
-        return f"Proved optimal: no {rivals} scores higher on the selection criterion."
+        return (
+            f"Proved optimal: no {rivals} scores higher on the selection criterion "
+            f"(tolerance {solution.gap_tol:g})."
+        )
+    if solution.objective <= 0:
+        return (
+            f"Proved: no {rivals} can score more than {number(solution.bound)} on the selection "
+            f"criterion; this one scores {number(solution.objective)}."
+        )
+    # not solution.gap: its unit may be larger than the score itself
+    excess = 100 * (solution.bound / solution.objective - 1)
     return (
-        f"Proved: no {rivals} can score more than {100 * solution.gap:.2g}\u00a0% above this "
-        "one on the selection criterion."
+        f"Proved: no {rivals} can score more than {rounded_up(excess)}\u00a0% above this one "
+        "on the selection criterion."
     )
 
 

@@ -1,0 +1,145 @@
+"""``eigensieve demo``: the main job on an embedded table, checked on samples kept apart."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import _common as common
+from ._common import describe_error, percent
+from ._outputs import (
+    CV,
+    MODEL,
+    REPORT,
+    SELECTED,
+    check_folder,
+    csv_text,
+    make_model,
+    staged,
+    write_fit,
+)
+from ._study import Task, run_task
+from .evaluate import Evaluation, evaluate_model
+from .fit import echo_features
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..datasets.loader import NamedTable
+    from ..studies.fit_study import FitResult
+
+TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
+
+
+@click.command("demo")
+@click.option(
+    "--out",
+    type=common.FILE,
+    default="eigensieve-demo",
+    show_default=True,
+    metavar="DIR",
+    help="Folder for the report, the model and the tables.",
+)
+@common.seed_option
+def demo_command(out: Path, seed: int) -> None:  # fmt: skip
+    """The whole story on an embedded table: select, report, check on held-out samples.
+
+    569 tumours of the breast with 30 measurements each. A third is held out; on the rest, the
+    features are selected and the model is fitted; then the held-out third is classified.
+    """
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    from ..datasets.loader import load_table
+
+    check_folder(out)
+    table = load_table("breast_cancer")
+    rows = np.arange(len(table.y))
+    train, test = train_test_split(rows, test_size=1 / 3, stratify=table.y, random_state=seed)
+    train, test = np.sort(train), np.sort(test)
+    click.echo(
+        f"Breast cancer (Wisconsin): {len(rows)} tumours, {len(table.names)} measurements each, "
+        f"benign or malignant?\n{len(test)} tumours are held out; "
+        f"features and model come from the other {len(train)}.\n"
+    )
+    with common.progress_bar() as progress:
+        result, _ = run_task(make_task(table, train, seed), progress)
+    with staged(out) as stage:
+        found = write_demo(stage, table, result, train, test)
+    echo_story(result, found, all_features_error(table, train, test))
+    echo_next(out)
+
+
+def make_task(table: NamedTable, train: np.ndarray, seed: int) -> Task:
+    from ..estimators.sparse_lda import SparseLDA
+
+    estimator = SparseLDA(random_state=seed)
+    X, y = table.X[train], table.y[train]
+    return Task(X, y, table.names, TARGET, "auto", estimator, seed, n_jobs=2)
+
+
+def write_demo(
+    stage: Path, table: NamedTable, result: FitResult, train: np.ndarray, test: np.ndarray
+) -> Evaluation:
+    """Every file of the demo; the held-out samples are judged by the model file as read back."""
+    from ..io.model import load_model, save_model
+
+    for name, rows in ((TRAINING, train), (HELD_OUT, test)):
+        (stage / name).write_text(table_csv(table, rows), encoding="utf-8", newline="")
+    model = make_model(result)
+    save_model(model, stage / MODEL)
+    rule = load_model(stage / MODEL)
+    columns = [table.names.index(name) for name in rule.features]
+    found = evaluate_model(rule, table.X[test][:, columns], table.y[test], "held-out samples")
+    write_fit(stage, result, model, found.error)
+    return found
+
+
+def table_csv(table: NamedTable, rows: np.ndarray) -> str:
+    """Rows of the table as a user would have them, numbers exact."""
+    lines = (
+        [f"tumour_{i + 1}", *values, label]
+        for i, values, label in zip(rows.tolist(), table.X[rows].tolist(), table.y[rows].tolist())
+    )
+    return csv_text(["sample", *table.names, TARGET], lines)
+
+
+def all_features_error(table: NamedTable, train: np.ndarray, test: np.ndarray) -> float:
+    """The same classifier without selection, on the same split."""
+    from ..estimators.sparse_lda import SparseLDA
+    from ..studies.standardize import Standardizer
+
+    scaler = Standardizer.fit(table.X[train])
+    model = SparseLDA(len(table.names)).fit(scaler.apply(table.X[train]), table.y[train])
+    return 1.0 - float(model.score(scaler.apply(table.X[test]), table.y[test]))
+
+
+def echo_story(result: FitResult, found: Evaluation, error_of_all: float) -> None:
+    """Selection, error and comparison."""
+    click.echo(f"Selected: {result.k} of {len(result.names)} features")
+    click.echo(f"(k is the {result.k_rule})\n")
+    echo_features(result)
+    if result.error is not None:
+        click.echo(f"Error expected by cross-validation: {describe_error(result.error)}")
+    click.echo(
+        f"Error on the {found.error.n_samples} held-out tumours: {describe_error(found.error)}\n"
+        f"With all {len(result.names)} features the same classifier has an error of "
+        f"{percent(error_of_all)} on these.\n"
+    )
+
+
+def echo_next(out: Path) -> None:
+    """Commands that work as they stand."""
+
+    def path(name: str) -> str:
+        return shlex.quote(str(out / name))
+
+    click.echo("Try next:")
+    click.echo(f"  eigensieve predict {path(MODEL)} {path(HELD_OUT)}")
+    click.echo(f"  eigensieve evaluate {path(MODEL)} {path(HELD_OUT)} --target {TARGET}")
+    click.echo(f"  eigensieve fit {path(TRAINING)} --target {TARGET}\n")
+    click.echo(f"Written to {out}: {', '.join((MODEL, SELECTED, CV, TRAINING, HELD_OUT))}")
+    click.echo(f"Open the report: {out / REPORT}")

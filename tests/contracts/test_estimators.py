@@ -1,0 +1,56 @@
+"""Every estimator passes scikit-learn's checks, and says what it needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import eigensieve as es
+
+ESTIMATORS = [es.SparseLDA(), es.SparsePCA(), es.SparseLDA(2, solver="threshold")]
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks fit on three columns, with k = 10 by default
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn(estimator, check) -> None:
+    check(estimator)
+
+
+def test_supervision_is_declared() -> None:
+    # check_estimator does not notice a supervised transformer without this tag
+    assert get_tags(es.SparseLDA()).target_tags.required
+    assert not get_tags(es.SparsePCA()).target_tags.required
+
+
+@pytest.fixture(scope="module")
+def frame() -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 12)), columns=[f"gene {i}" for i in range(12)])
+    y = pd.Series(np.where(X["gene 3"] + X["gene 7"] > 0, "sick", "well"))
+    return X, y
+
+
+@pytest.mark.parametrize("estimator", [es.SparseLDA(2), es.SparsePCA(n_features_to_select=2)])
+def test_names_pipelines_and_output(frame, estimator) -> None:
+    X, y = frame
+    pipeline = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform="pandas")
+    scores = pipeline.fit_transform(X, y)
+    assert isinstance(scores, pd.DataFrame)
+    prefix = type(estimator).__name__.lower()
+    assert list(scores.columns) == [f"{prefix}{i}" for i in range(scores.shape[1])]
+    assert list(pipeline[-1].feature_names_in_) == list(X.columns)
+    assert pipeline[-1].get_support().sum() == pipeline[-1].get_support(indices=True).size
+    assert pipeline[-1].solution_.status is not None
+
+
+def test_cross_validation_and_search(frame) -> None:
+    X, y = frame
+    assert cross_val_score(es.SparseLDA(2), X, y, cv=5).mean() > 0.8
+    search = GridSearchCV(es.SparseLDA(), {"n_features_to_select": [1, 2]}, cv=4).fit(X, y)
+    assert search.best_params_ == {"n_features_to_select": 2}
+    assert set(search.best_estimator_.selected_features_) == {"gene 3", "gene 7"}

@@ -1,0 +1,89 @@
+"""Every solver on every problem of the bank: the answer stands up, and claims no more than it can."""
+
+import numpy as np
+import pytest
+
+import eigensieve as es
+from eigensieve.core.solution import Status
+from eigensieve.solvers.dispatch import find_solvers
+from tests.contracts.bank import problem_bank
+from tests.oracles import naive
+
+SOLVERS = find_solvers()
+BANK = problem_bank()
+CRITERIA = ("lambda_max", "trace", "logdet")
+
+
+def cases() -> list:
+    return [
+        pytest.param(name, problem, criterion, id=f"{name}-{problem}-{criterion}")
+        for name, solver in SOLVERS.items()
+        for problem, pencil in BANK.items()
+        for criterion in CRITERIA
+        if criterion in solver.criteria and (criterion == "lambda_max" or pencil.is_psd)
+    ]
+
+
+@pytest.mark.parametrize(("name", "problem", "criterion"), cases())
+def test_answers_are_valid_and_honest(name: str, problem: str, criterion: str) -> None:
+    pencil = BANK[problem]
+    A, B = pencil.A, pencil.B
+    for k in sorted({1, min(3, pencil.size), pencil.size}):
+        solution = es.solve(pencil, k, solver=name, criterion=criterion)
+        solution.verify(pencil)
+        assert solution.k == k
+        assert solution.solver
+        assert solution.seconds >= 0
+        best, _ = naive.best(A, B, k, criterion)
+        unit = 1e-6 * max(abs(best), pencil.scale)
+        assert solution.objective <= best + unit
+        assert solution.bound >= best - unit
+        if solution.status is Status.OPTIMAL:
+            assert solution.objective >= best - unit
+        if k == pencil.size:
+            assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_include_exclude_and_path(name: str) -> None:
+    pencil = BANK["four classes"]
+    path = es.solve_path(pencil, (2, 4), solver=name, include=[3], exclude=[0, 8])
+    path.verify(pencil)
+    assert path.ks == [2, 4]
+    for solution in path.values():
+        assert 3 in solution.support
+        assert not {0, 8} & set(solution.support.tolist())
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_quota(name: str) -> None:
+    pencil = BANK["two views"]
+    solution = es.solve(pencil, (2, 1), solver=name)
+    solution.verify(pencil)
+    assert np.bincount(pencil.blocks[solution.support], minlength=2).tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_same_input_same_answer(name: str) -> None:
+    pencil = BANK["four classes"]
+    a, b = (es.solve(pencil, 3, solver=name, random_state=1, criterion="lambda_max") for _ in "ab")
+    np.testing.assert_array_equal(a.support, b.support)
+    np.testing.assert_array_equal(a.loadings, b.loadings)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_solver_says_what_it_is(name: str) -> None:
+    solver = SOLVERS[name]
+    assert solver.name == name == solver.solve.__module__.rsplit(".", 1)[-1]
+    assert es.available_solvers()[name] == solver.summary
+    certified = [es.solve(p, min(3, p.size), solver=name).is_certified for p in BANK.values()]
+    if solver.certifies:
+        assert all(certified)
+
+
+def test_size_limit_is_named() -> None:
+    big = es.Pencil(np.eye(501))
+    with pytest.raises(ValueError, match="at most 500 features"):
+        es.solve(big, 2, solver="exhaustive")
+    with pytest.raises(ValueError, match="would visit"):
+        es.solve(es.Pencil(np.eye(100)), 20, solver="exhaustive")

@@ -1,0 +1,215 @@
+"""SparseLDA: the rule against scikit-learn's, odd data, options."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+
+import eigensieve as es
+from eigensieve.errors import InputError
+
+
+def make_data(n: int = 60, p: int = 30, K: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """K classes; columns 0..K-1 separate one class each."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % K
+    X = rng.normal(size=(n, p))
+    X[np.arange(n), y] += 3.0
+    return X, y
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_at_full_cardinality_it_is_lda(load) -> None:
+    X, y = load(return_X_y=True)
+    p = X.shape[1]
+    ours = es.SparseLDA(p, shrinkage=0.0).fit(X, y)
+    theirs = LinearDiscriminantAnalysis(solver="svd").fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(
+        ours.explained_variance_ratio_, theirs.explained_variance_ratio_, atol=1e-6
+    )
+    a, b = ours.transform(X), theirs.transform(X)
+    for i in range(a.shape[1]):  # up to scale and sign
+        assert abs(np.corrcoef(a[:, i], b[:, i])[0, 1]) > 1 - 1e-9
+    np.testing.assert_allclose(ours.means_, theirs.means_)
+
+
+def test_the_rule_is_the_gaussian_one_on_the_support() -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(4, shrinkage=0.3, priors=[0.2, 0.3, 0.5]).fit(X, y)
+    S = lda.get_support(indices=True)
+    residual = X[:, S] - np.array([X[y == c][:, S].mean(axis=0) for c in range(3)])[y]
+    Sw = residual.T @ residual / len(X)
+    covariance = 0.7 * Sw + 0.3 * np.diag(np.diag(Sw))
+    log_density = np.empty((len(X), 3))
+    for c in range(3):
+        r = X[:, S] - X[y == c][:, S].mean(axis=0)
+        log_density[:, c] = -0.5 * np.einsum("ij,ij->i", r, np.linalg.solve(covariance, r.T).T)
+    log_density += np.log([0.2, 0.3, 0.5])
+    expected = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(lda.predict_proba(X), expected, atol=1e-10)
+    np.testing.assert_allclose(np.exp(lda.predict_log_proba(X)), expected, atol=1e-10)
+    assert np.flatnonzero(lda.coef_.any(axis=0)).tolist() == S.tolist()
+    assert lda.decision_function(X).shape == (60, 3)
+
+
+def test_finds_the_planted_features_wide_and_tall() -> None:
+    for n, p in ((60, 2000), (400, 20)):
+        X, y = make_data(n, p)
+        lda = es.SparseLDA(3).fit(X, y)
+        assert lda.get_support(indices=True).tolist() == [0, 1, 2]
+        assert lda.solution_.criterion == "logdet"
+        lda.solution_.verify(es.lda_pencil(X, y))
+        assert lda.score(*make_data(n, p, seed=1)) > 0.9
+
+
+@pytest.mark.parametrize("solver", ["greedy", "threshold"])
+@pytest.mark.parametrize("criterion", ["auto", "logdet", "trace", "lambda_max"])
+def test_every_solver_and_criterion(solver: str, criterion: str) -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(5, solver=solver, criterion=criterion).fit(X, y)
+    assert lda.support_.sum() == 5
+    assert lda.transform(X).shape == (60, 2)
+
+
+def test_two_classes() -> None:
+    X, y = make_data(K=2)
+    labels = np.array(["no", "yes"])[y]
+    lda = es.SparseLDA(2).fit(X, labels)
+    assert lda.coef_.shape == (1, 30)
+    scores = lda.decision_function(X)
+    assert scores.shape == (60,)
+    np.testing.assert_array_equal(lda.predict(X), np.where(scores > 0, "yes", "no"))
+    np.testing.assert_allclose(lda.predict_proba(X)[:, 1], 1 / (1 + np.exp(-scores)))
+    assert lda.transform(X).shape == (60, 1)
+
+
+def test_scale_of_columns_does_not_matter() -> None:
+    X, y = make_data()
+    factors = np.geomspace(1e-6, 1e6, X.shape[1])
+    a, b = es.SparseLDA(5).fit(X, y), es.SparseLDA(5).fit(X * factors + 7.0, y)
+    np.testing.assert_array_equal(a.support_, b.support_)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X * factors + 7.0), atol=1e-6)
+
+
+def test_a_class_with_one_sample() -> None:
+    X, y = make_data(31, 10, 2)
+    y[30] = 2
+    lda = es.SparseLDA(3).fit(X, y)
+    assert lda.classes_.tolist() == [0, 1, 2]
+    assert np.isfinite(lda.predict_proba(X)).all()
+
+
+def test_constant_and_duplicate_columns() -> None:
+    X, y = make_data(60, 12)
+    X[:, 5] = 4.2
+    X[:, 6:9] = X[:, :3]  # copies of the good ones
+    lda = es.SparseLDA(3).fit(X, y)
+    chosen = lda.get_support(indices=True)
+    assert 5 not in chosen
+    assert sorted(j % 6 for j in chosen) == [0, 1, 2]  # each once, never with its copy
+    everything = es.SparseLDA(12).fit(X, y)
+    assert np.isfinite(everything.predict_proba(X)).all()
+    assert np.isfinite(everything.transform(X)).all()
+
+
+def test_float32_is_accepted_and_computed_in_double() -> None:
+    X, y = make_data(60, 800)
+    single = es.SparseLDA(3).fit(X.astype(np.float32), y)
+    np.testing.assert_array_equal(single.get_support(indices=True), [0, 1, 2])
+    assert single.coef_.dtype == np.float64
+
+
+def test_huge_offset() -> None:
+    X, y = make_data()
+    a, b = es.SparseLDA(3).fit(X, y), es.SparseLDA(3).fit(X + 1e7, y)
+    np.testing.assert_array_equal(a.support_, b.support_)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X + 1e7), atol=1e-4)
+
+
+def test_fit_path_equals_single_fits() -> None:
+    X, y = make_data()
+    models = es.SparseLDA().fit_path(X, y, [6, 1, 3, 99])
+    assert list(models) == [1, 3, 6]
+    for k, model in models.items():
+        alone = es.SparseLDA(k).fit(X, y)
+        np.testing.assert_array_equal(model.support_, alone.support_)
+        np.testing.assert_allclose(model.coef_, alone.coef_)
+        assert model.n_features_to_select == k
+
+
+def test_include_exclude_by_name_and_index() -> None:
+    import pandas as pd
+
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(30)])
+    lda = es.SparseLDA(3, include=["g9"], exclude=["g0"]).fit(frame, y)
+    assert lda.support_[9]
+    assert not lda.support_[0]
+    assert es.SparseLDA(3, include=[9]).fit(X, y).support_[9]
+    with pytest.raises(InputError, match="no feature is called 'nope'"):
+        es.SparseLDA(3, include=["nope"]).fit(frame, y)
+    with pytest.raises(InputError, match="X has none"):
+        es.SparseLDA(3, include=["g9"]).fit(X, y)
+    with pytest.raises(InputError, match="outside"):
+        es.SparseLDA(3, exclude=[30]).fit(X, y)
+
+
+def test_warnings_of_clipping_and_early_ends() -> None:
+    X, y = make_data(60, 6)
+    with pytest.warns(UserWarning, match="selecting 6"):
+        assert es.SparseLDA(10).fit(X, y).support_.all()
+    wide, y = make_data(60, 1500)
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        lda = es.SparseLDA(20, time_limit=0.0).fit(wide, y)
+    assert lda.support_.sum() == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_features_to_select": 0}, "at least one"),
+        ({"n_features_to_select": "many"}, "whole number"),
+        ({"solver": "none"}, "one of"),
+        ({"criterion": "best"}, "one of"),
+        ({"shrinkage": 2.0}, "0..1"),
+        ({"ridge": -1}, ">= 0"),
+        ({"priors": [0.5, 0.5]}, "3 positive numbers"),
+        ({"n_components": 3}, "at most 2"),
+        ({"solver_options": {"wings": 2}}, "no option wings"),
+        ({"include": [1], "exclude": [1]}, "both"),
+    ],
+)
+def test_wrong_options(options: dict, says: str) -> None:
+    X, y = make_data()
+    with pytest.raises(InputError, match=says):
+        es.SparseLDA(**options).fit(X, y)
+
+
+def test_one_class_and_singletons_are_refused() -> None:
+    X, _ = make_data(10, 4, 2)
+    with pytest.raises(InputError, match="one class only"):
+        es.SparseLDA(2).fit(X, np.zeros(10))
+    with pytest.raises(InputError, match="one sample only"):
+        es.SparseLDA(2).fit(X, np.arange(10).astype(str))
+
+
+def test_default_accuracy_on_the_open_sets(data_dir) -> None:
+    """Half/half accuracy over ten sets, the bars of the benchmark (benchmarks.accuracy)."""
+    from benchmarks.accuracy import BARS, KS, SETS, sparse_lda
+    from benchmarks.data import half_split, load_open_set
+
+    accuracy = np.zeros((len(SETS), 10, len(KS)))
+    for s, name in enumerate(SETS):
+        X, y = load_open_set(name)
+        for r in range(10):
+            train, test = half_split(y, r)
+            mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
+            Z = (X - mean) / np.where(sd > 0, sd, 1.0)
+            found = sparse_lda(Z[train], y[train], Z[test])
+            accuracy[s, r] = [np.mean(found[k] == y[test]) for k in KS]
+    means = accuracy.mean(axis=(0, 1))
+    assert np.all(means >= BARS), means

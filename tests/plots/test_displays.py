@@ -1,0 +1,238 @@
+"""The displays draw the numbers they were given, and leave no trace in matplotlib."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.datasets import load_iris
+
+from eigensieve import SparseLDA, SparsePCA
+from eigensieve.plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
+from eigensieve.plots._style import printable, shorten
+from eigensieve.plots.cv_path import spaced
+from eigensieve.plots.loadings import MOST_BARS
+from eigensieve.plots.projection import MANY_POINTS, MOST_IN_LEGEND
+from eigensieve.studies.cv_path import CVPath
+
+HOSTILE = [
+    "$x_1$",
+    "50 $",
+    r"\$\alpha",
+    "<script>",
+    "a&b",
+    "_hidden",
+    "bad\x00\x1b name",
+    "y" * 300,
+]
+
+
+def svg(figure: Figure) -> str:
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg")
+    return buffer.getvalue().decode()
+
+
+@pytest.fixture(scope="module")
+def iris() -> tuple[np.ndarray, np.ndarray, SparseLDA]:
+    X, y = load_iris(return_X_y=True)
+    return X, y, SparseLDA(3).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def cv() -> CVPath:
+    rng = np.random.default_rng(0)
+    errors = np.array([0.3, 0.12, 0.1, 0.1]) + 0.02 * rng.random((10, 4))
+    return CVPath((1, 2, 5, 20), errors, errors + 0.01, n_folds=5, n_repeats=2)
+
+
+# -- error against k -----------------------------------------------------------------
+
+
+def test_error_bars_are_the_errors(cv: CVPath) -> None:
+    display = CVPathDisplay.from_cv(cv).plot()
+    line, caps, (bars,) = display.errorbar_.lines
+    np.testing.assert_array_equal(line.get_xdata(), cv.ks)
+    np.testing.assert_allclose(line.get_ydata(), cv.error)
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends[:, 0], cv.error - cv.standard_error)
+    np.testing.assert_allclose(ends[:, 1], cv.error + cv.standard_error)
+    assert len(caps) == 2
+
+
+def test_chosen_k_is_marked_and_the_threshold_is_that_of_the_rule(cv: CVPath) -> None:
+    display = CVPathDisplay.from_cv(cv).plot()
+    assert display.chosen_k == cv.best_k
+    assert display.chosen_line_.get_xdata()[0] == cv.best_k
+    assert display.chosen_label_.get_text() == f"chosen: k = {cv.best_k}"
+    lowest = np.argmin(cv.error)
+    assert display.threshold_ == pytest.approx(cv.error[lowest] + cv.standard_error[lowest])
+    assert CVPathDisplay.from_cv(cv, chosen_k=20).chosen_k == 20
+
+
+def test_ticks_are_the_true_k(cv: CVPath) -> None:
+    ax = CVPathDisplay.from_cv(cv).plot().ax_
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "5", "20"]
+    assert ax.get_xscale() == "log"
+
+
+def test_crowded_labels_are_thinned_but_the_chosen_one_stays() -> None:
+    kept = spaced(range(1, 51), chosen=43)
+    assert {1, 43} <= kept
+    assert len(kept) < 20
+    assert spaced([7]) == {7}
+
+
+@pytest.mark.parametrize("error", [0.0, 0.25])
+def test_a_single_k(error: float) -> None:
+    display = CVPathDisplay([3], [error], [0.0], chosen_k=3).plot()
+    assert "chosen: k = 3" in svg(display.figure_)
+
+
+# -- samples -------------------------------------------------------------------------
+
+
+def test_scatter_shows_every_sample_with_a_colour_and_a_shape_per_class(iris) -> None:
+    X, y, model = iris
+    display = ProjectionDisplay.from_estimator(model, X, y).plot()
+    scores = model.transform(X)
+    for points, label in zip(display.points_, np.unique(y)):
+        np.testing.assert_allclose(points.get_offsets(), scores[y == label][:, :2])
+    colours = {tuple(points.get_facecolor()[0]) for points in display.points_}
+    shapes = {len(points.get_paths()[0].vertices) for points in display.points_}
+    assert len(colours) == len(shapes) == 3
+
+
+def test_strip_shows_every_score_and_repeats_itself(iris) -> None:
+    X, y, _ = iris
+    model = SparseLDA(1).fit(X, y)
+    first, second = (ProjectionDisplay.from_estimator(model, X, y).plot() for _ in range(2))
+    for i, points in enumerate(first.points_):
+        np.testing.assert_allclose(points.get_offsets()[:, 0], model.transform(X)[y == i, 0])
+        np.testing.assert_array_equal(points.get_offsets(), second.points_[i].get_offsets())
+        height = points.get_offsets()[:, 1]
+        assert np.all((height > i) & (height < i + 0.5))
+    assert [t.get_text() for t in first.ax_.get_yticklabels()] == ["0", "1", "2"]
+
+
+def test_strip_of_classes_too_small_or_too_flat_for_a_density() -> None:
+    display = ProjectionDisplay([1.0] * 8 + [2.0], ["a"] * 8 + ["b"]).plot()
+    assert len(display.points_) == 2
+    svg(display.figure_)
+
+
+@pytest.mark.parametrize("n", [MANY_POINTS, MANY_POINTS + 1])
+def test_many_points_become_a_picture(n: int) -> None:
+    scores = np.random.default_rng(0).normal(size=(n, 2))
+    display = ProjectionDisplay(scores, np.arange(n) % 2).plot()
+    assert all(points.get_rasterized() == (n > MANY_POINTS) for points in display.points_)
+
+
+def test_hostile_class_names_are_shown_literally() -> None:
+    labels = np.repeat(HOSTILE, 6)
+    scores = np.random.default_rng(0).normal(size=(len(labels), 2))
+    for columns in (1, 2):
+        page = svg(ProjectionDisplay(scores[:, :columns], labels).plot().figure_)
+        for shown in ("$x_1$", "50 $", "&lt;script&gt;", "_hidden"):
+            assert shown in page
+
+
+def test_legend_of_very_many_classes_says_what_it_leaves_out() -> None:
+    labels = np.arange(90) % (MOST_IN_LEGEND + 6)
+    display = ProjectionDisplay(np.random.default_rng(0).normal(size=(90, 2)), labels).plot()
+    assert len(display.ax_.get_legend().get_texts()) == MOST_IN_LEGEND
+    assert "6 more classes" in display.ax_.get_title(loc="right")
+
+
+# -- loadings ------------------------------------------------------------------------
+
+
+def test_bars_are_the_loadings_by_weight(iris) -> None:
+    _, _, model = iris
+    names = ["sl", "sw", "pl", "pw"]
+    display = LoadingsDisplay.from_estimator(model, names).plot()
+    weight = np.sqrt(np.square(model.scalings_) @ model.explained_variance_ratio_)
+    order = np.argsort(-weight, kind="stable")[:3]
+    assert display.names == [names[j] for j in order]
+    assert len(display.bars_) == 2
+    for direction, bars in enumerate(display.bars_):
+        widths = [bar.get_width() for bar in bars]
+        np.testing.assert_allclose(widths, model.scalings_[order, direction])
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == display.names
+    bottom, top = display.ax_.get_ylim()
+    assert top < bottom  # rank 1 on top
+
+
+def test_loadings_of_principal_components(iris) -> None:
+    pca = SparsePCA(1, n_features_to_select=2).fit(iris[0])
+    display = LoadingsDisplay.from_estimator(pca).plot()
+    assert all(name.startswith("feature ") for name in display.names)
+    widths = sorted(bar.get_width() for bar in display.bars_[0])
+    np.testing.assert_allclose(widths, sorted(pca.components_[0][pca.support_]))
+
+
+def test_more_features_than_bars_are_counted() -> None:
+    names = [f"f{i}" for i in range(MOST_BARS + 10)]
+    display = LoadingsDisplay(names, np.linspace(1, 0, len(names))).plot()
+    assert len(display.bars_[0]) == MOST_BARS
+    assert display.n_left_out == 10
+    assert "10 more features" in display.ax_.get_title(loc="left")
+
+
+def test_hostile_feature_names_are_shown_literally() -> None:
+    page = svg(LoadingsDisplay(HOSTILE, np.ones(len(HOSTILE))).plot().figure_)
+    for shown in ("$x_1$", "50 $", r"\$\alpha", "&lt;script&gt;", "a&amp;b", "bad�� name", "y…y"):
+        assert shown in page
+    assert "y" * 40 not in page
+
+
+# -- manners -------------------------------------------------------------------------
+
+
+def test_names_are_shortened_in_the_middle() -> None:
+    assert shorten("short") == "short"
+    assert len(shorten("z" * 300)) == 28
+    assert shorten("gene_of_a_very_long_family_0042", 12) == "gene_of…0042"
+    assert printable("a\tb\u202ec\ud800") == "a b\ufffdc\ufffd"
+
+
+def test_a_display_draws_on_the_axes_it_is_given(cv: CVPath, iris) -> None:
+    X, y, model = iris
+    figure = Figure()
+    one, two, *three = figure.subplots(1, 4)
+    assert CVPathDisplay.from_cv(cv).plot(one).ax_ is one
+    assert ProjectionDisplay.from_estimator(model, X, y).plot(two).ax_ is two
+    assert LoadingsDisplay.from_estimator(model).plot(three).axes_ == three
+    assert LoadingsDisplay.from_estimator(model).plot(three[0]).figure_ is figure
+
+
+def test_global_settings_stay_as_they_were(cv: CVPath) -> None:
+    before = dict(matplotlib.rcParams)
+    CVPathDisplay.from_cv(cv).plot()
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_no_pyplot_and_the_package_is_lazy() -> None:
+    code = (
+        "import sys, eigensieve.plots as plots\n"
+        "assert 'matplotlib' not in sys.modules and 'numpy' not in sys.modules\n"
+        "plots.CVPathDisplay([1, 2], [.2, .1], [.01, .01], chosen_k=2).plot()\n"
+        "plots.LoadingsDisplay(['a'], [1.0]).plot()\n"
+        "plots.ProjectionDisplay([1.0, 2.0], ['a', 'b']).plot()\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+        "assert {'CVPathDisplay', 'LoadingsDisplay', 'ProjectionDisplay'} == set(dir(plots))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_unknown_name_raises_attribute_error() -> None:
+    import eigensieve.plots
+
+    with pytest.raises(AttributeError, match="NoDisplay"):
+        _ = eigensieve.plots.NoDisplay
