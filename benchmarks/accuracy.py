@@ -23,8 +23,9 @@ from benchmarks.data import half_split, load_open_set
 from eigensieve import SparseLDA
 
 SETS = (
-    "colon leukemia prostate srbct83 brain lymphoma ramaswamy_filtered dlbcl_fl sonar ionosphere"
-).split()
+    "colon", "leukemia", "prostate", "srbct83", "brain",
+    "lymphoma", "ramaswamy_filtered", "dlbcl_fl", "sonar", "ionosphere",
+)  # fmt: skip
 KS = (5, 10, 20, 30)
 BARS = (0.80, 0.84, 0.865, 0.87)
 
@@ -55,9 +56,7 @@ def svm_rfe(X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> dict[int, np.nda
     return found
 
 
-def _shrunk_lda(
-    X: np.ndarray, y: np.ndarray, X_new: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
+def _shrunk_lda(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, columns: np.ndarray) -> np.ndarray:
     lda = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     return lda.fit(X[:, columns], y).predict(X_new[:, columns])
 

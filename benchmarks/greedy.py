@@ -11,6 +11,7 @@ import resource
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -68,14 +69,8 @@ def forward_at_scale() -> None:
     X3, y3 = planted(100, 50_000, 4, 0)
     for label, problem in (("2 classes", pencil), ("4 classes", es.lda_pencil(X3, y3))):
         for criterion in ("logdet", "trace", "lambda_max"):
-
-            def forward(p: es.Pencil = problem, c: str = criterion) -> es.Solution:
-                return es.solve(p, 50, criterion=c, direction="forward", swap=False)
-
-            seconds = best_of(forward)
-            swap = best_of(
-                lambda p=problem, c=criterion: es.solve(p, 50, criterion=c, direction="forward"), 1
-            )
+            run = partial(es.solve, problem, 50, criterion=criterion, direction="forward")
+            seconds, swap = best_of(partial(run, swap=False)), best_of(run, 1)
             print(f"  {label}, {criterion:10s} forward {seconds:.2f} s, with swaps {swap:.2f} s")
     solution = es.solve(pencil, 50, criterion="logdet", direction="forward", swap=False)
     seconds = best_of(
@@ -95,13 +90,13 @@ def against_fastcan() -> None:
         return
     for n, p, k in ((62, 2_000, 10), (100, 20_000, 20)):
         X, y = planted(n, p, 2, 1)
-        peer = best_of(lambda: FastCan(k, verbose=0).fit(X, y))
+        peer = best_of(partial(FastCan(k, verbose=0).fit, X, y))
         for label, options in (
             ("forward", {"direction": "forward", "swap": False}),
             ("forward + swap", {"direction": "forward"}),
             ("default", {}),
         ):
-            ours = best_of(lambda: es.SparseLDA(k, solver_options=options).fit(X, y))
+            ours = best_of(partial(es.SparseLDA(k, solver_options=options).fit, X, y))
             print(
                 f"n = {n}, p = {p:,}, k = {k}: SparseLDA ({label}) {ours:.3f} s, "
                 f"fastcan {peer:.3f} s, ratio {peer / ours:.2f}"

@@ -1,4 +1,4 @@
-"""Every solver on every problem of the bank: the answer stands up, and claims no more than it can."""
+"""Every solver on every problem of the bank: valid answers that claim no more than they can."""
 
 import numpy as np
 import pytest

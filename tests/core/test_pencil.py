@@ -75,7 +75,7 @@ def test_round_off_in_a_covariance_is_accepted() -> None:
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 def test_scale_does_not_matter(scale: float) -> None:
-    factor, dense = make_pair(3)
+    _, dense = make_pair(3)
     d = np.geomspace(scale, 1 / scale, 9)
     scaled = es.Pencil(dense.A * np.outer(d, d), dense.B * np.outer(d, d))
     for criterion in ("lambda_max", "trace", "logdet"):

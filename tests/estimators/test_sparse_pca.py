@@ -81,9 +81,8 @@ def test_pit_props_six_components(data_dir) -> None:
     V = np.column_stack(vectors)
     assert explained_variances(first, V)[2][-1] / 13 == pytest.approx(0.7705, abs=1e-4)
     supports = [(np.flatnonzero(v) + 1).tolist() for v in vectors]
-    assert supports == [[1, 2, 7, 8, 9, 10], [3, 4], [5, 6], [11], [12], [13]] or sorted(
-        supports[3:]
-    ) == [[11], [12], [13]]
+    assert supports[:3] == [[1, 2, 7, 8, 9, 10], [3, 4], [5, 6]]
+    assert sorted(supports[3:]) == [[11], [12], [13]]  # equal variances: any order
 
 
 def test_odd_data() -> None:

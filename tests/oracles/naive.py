@@ -47,9 +47,7 @@ def is_swap_optimal(A: np.ndarray, B: np.ndarray, support: list[int], criterion:
     value = score(A, B, sorted(S), criterion)
     limit = value + 1e-7 * abs(value) + 1e-12
     outside = set(range(len(A))) - S
-    return all(
-        score(A, B, sorted((S - {i}) | {j}), criterion) <= limit for i in S for j in outside
-    )
+    return all(score(A, B, sorted((S - {i}) | {j}), criterion) <= limit for i in S for j in outside)
 
 
 def all_rank_one(d: np.ndarray, B: np.ndarray) -> np.ndarray:

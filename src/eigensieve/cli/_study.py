@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
+import click
+
 from ..errors import InputError
 from ._common import StageProgress
 
@@ -136,6 +138,7 @@ def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
                     f"{steps[-1]}; the choice of k needs all of it, so nothing was written"
                 ) from None
             interrupt.release()
+            click.echo(f"stopping: {steps[-1]}; the model is fitted without it", err=True)
             result = fit_without_cv(task)
             notes.append(f"Interrupted ({steps[-1]}): there is no error estimate.")
             return replace(result, notes=[*result.notes, *notes]), True

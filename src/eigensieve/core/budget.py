@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Real
 from types import FrameType
 from typing import Any
 
-from ..errors import OptionError
+import numpy as np
+
+from .checks import check_number
 from .solution import Status
 
 
@@ -57,10 +58,9 @@ class Budget:
     _interrupted: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.time_limit is not None and not _is_number(self.time_limit, lowest=0.0):
-            raise OptionError(f"time_limit is {self.time_limit!r}; it must be seconds >= 0 or None")
-        if not _is_number(self.gap_tol, lowest=0.0):
-            raise OptionError(f"gap_tol is {self.gap_tol!r}; it must be a number >= 0")
+        if self.time_limit is not None:
+            check_number(self.time_limit, "time_limit", 0.0, np.inf, "seconds >= 0, or None")
+        check_number(self.gap_tol, "gap_tol", 0.0, np.inf, "a number >= 0")
 
     @property
     def seconds(self) -> float:
@@ -104,7 +104,3 @@ class Budget:
             yield
         finally:
             signal.signal(signal.SIGINT, previous)
-
-
-def _is_number(value: object, *, lowest: float) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= lowest

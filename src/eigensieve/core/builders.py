@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, OptionError
+from .checks import check_number
 from .pencil import FactorPencil, Pencil
 from .shrinkage import SHRINKAGE_FLOOR, check_shrinkage, resolve_shrinkage
 from .stats import DENSE_FEATURES, ClassStats
@@ -162,9 +162,7 @@ def _dense_cca(
 
 def check_ridge(ridge: Any) -> float:
     """The ridge as a float, if it is a finite number >= 0."""
-    if isinstance(ridge, bool) or not isinstance(ridge, Real) or not 0 <= ridge < np.inf:
-        raise OptionError(f"ridge is {ridge!r}; it must be a number >= 0")
-    return float(ridge)
+    return check_number(ridge, "ridge", 0.0, np.finfo(float).max, "a number >= 0")
 
 
 def _stats_shrinkage(stats: ClassStats, shrinkage: float | str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .checks import check_k
 from .criteria import NOISE, check_criterion, fix_signs, generalized_eigh, score_values
 from .pencil import Pencil
 from .solution import Solution, Status
@@ -121,19 +121,6 @@ def make_problem(
     return problem
 
 
-def check_k(k: Any) -> int:
-    """k as an int >= 1."""
-    if isinstance(k, bool | np.bool_):
-        raise InputError(f"k is {k!r}; it must be a whole number of features")
-    try:
-        number = operator.index(k)
-    except TypeError:
-        raise InputError(f"k is {k!r}; it must be a whole number of features") from None
-    if number < 1:
-        raise InputError(f"k is {number}; at least one feature must be selected")
-    return number
-
-
 def _check_feasible(problem: Problem) -> None:
     free = problem.allowed.size
     if problem.k > free:
@@ -158,7 +145,9 @@ def _check_feasible(problem: Problem) -> None:
 
 def _quota(pencil: Pencil, k: Sequence[int]) -> dict[int, int]:
     if pencil.blocks is None:
-        raise InputError(f"k is {k!r}, one per block, but the pencil has no blocks (see cca_pencil)")
+        raise InputError(
+            f"k is {k!r}, one per block, but the pencil has no blocks (see cca_pencil)"
+        )
     labels = np.unique(pencil.blocks)
     if len(k) != labels.size:
         raise InputError(f"k is {k!r}; the pencil has {labels.size} blocks")

@@ -7,11 +7,12 @@ which costs no accuracy on gene data and makes certificates far easier.
 
 from __future__ import annotations
 
-from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from ..errors import OptionError
+from .checks import check_number
 
 # B is never shrunk less than this: a singular scatter would make the quotient infinite.
 SHRINKAGE_FLOOR = 1e-10
@@ -73,8 +74,6 @@ def resolve_shrinkage(shrinkage: float | str, residuals: np.ndarray, n_classes: 
     return check_shrinkage(shrinkage)
 
 
-def check_shrinkage(shrinkage: float) -> float:
+def check_shrinkage(shrinkage: Any) -> float:
     """The number itself, if it lies in [0, 1]."""
-    if isinstance(shrinkage, bool) or not isinstance(shrinkage, Real) or not 0 <= shrinkage <= 1:
-        raise OptionError(f"shrinkage is {shrinkage!r}; it must be 'auto' or a number 0..1")
-    return float(shrinkage)
+    return check_number(shrinkage, "shrinkage", 0.0, 1.0, "'auto' or a number 0..1")

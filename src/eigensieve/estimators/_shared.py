@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.problem import check_k
+from ..core.checks import check_k
 from ..core.solution import Solution, Status
 from ..errors import InputError
 
@@ -18,11 +18,10 @@ UNFINISHED = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 
 def clip_k(k: Any, p: int) -> int:
     """k as an int, at most p; more is clipped with a warning."""
-    number = check_k(k)
+    number = check_k(k, "n_features_to_select")
     if number > p:
         warnings.warn(
-            f"n_features_to_select is {number}, but only {p} features may be chosen; "
-            f"selecting {p}",
+            f"n_features_to_select is {number}, but only {p} features may be chosen; selecting {p}",
             UserWarning,
             stacklevel=3,
         )

@@ -21,9 +21,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.builders import check_ridge, lda_pencil_from_stats
+from ..core.checks import check_k
 from ..core.criteria import fix_signs, generalized_eigh
 from ..core.pencil import Pencil
-from ..core.problem import check_k
 from ..core.shrinkage import resolve_shrinkage
 from ..core.solution import Solution
 from ..core.stats import ClassStats
@@ -47,9 +47,7 @@ class _Prepared:
         return self.pencil.size - self.exclude.size
 
 
-class SparseLDA(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
-):
+class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     """Linear discriminant analysis on exactly k features.
 
     Selects the k features with the largest class separation (Moghaddam et al. 2006:
@@ -105,7 +103,7 @@ class SparseLDA(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> lda = SparseLDA(n_features_to_select=3).fit(X, y)
     >>> list(lda.selected_features_)
-    ['mean concave points', 'worst radius', 'worst smoothness']
+    ['worst radius', 'worst texture', 'worst concave points']
     >>> round(lda.score(X, y), 2)
     0.96
     """
@@ -169,9 +167,11 @@ class SparseLDA(
         return models
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_classification_targets(y)
-        stats = ClassStats.from_data(X, y, form="rows")
+        data, labels = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+        check_classification_targets(labels)
+        stats = ClassStats.from_data(data, labels, form="rows")
         self.classes_ = stats.classes
         assert stats.rows is not None
         s = resolve_shrinkage(self.shrinkage, stats.rows, stats.classes.size)
@@ -257,13 +257,13 @@ class SparseLDA(
     def _columns(self, X: ArrayLike) -> np.ndarray:
         """The selected columns of X, float64."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(X[:, self.solution_.support], dtype=np.float64)
+        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(data[:, self.solution_.support], dtype=np.float64)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Discriminant scores: (n,) for two classes, (n, n_classes) otherwise."""
-        S = self.solution_.support if hasattr(self, "solution_") else None
-        scores = self._columns(X) @ self.coef_[:, S].T + self.intercept_
+        columns = self._columns(X)
+        scores = columns @ self.coef_[:, self.solution_.support].T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: ArrayLike) -> np.ndarray:

@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.builders import pca_pencil
+from ..core.checks import check_k
 from ..core.deflation import check_deflation, deflate, explained_variances
 from ..core.pencil import Pencil
-from ..core.problem import check_k
 from ..core.solution import Solution
 from ..errors import InputError
 from ..solvers.dispatch import solve
@@ -72,7 +72,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> (pca.components_ != 0).sum(axis=1).tolist()
     [4, 4]
     >>> float(pca.subspace_variance_ratio_[-1].round(2))
-    0.43
+    0.41
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit(self, X: ArrayLike, y: None = None) -> SparsePCA:
         """Find the components, one after the other."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        data = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_deflation(self.deflation)
-        self.n_samples_ = X.shape[0]
-        self.mean_ = np.asarray(X.mean(axis=0, dtype=np.float64))
-        pencil = pca_pencil(X)
-        self.solutions_ = self._search(pencil, self._cardinalities(*X.shape))
+        self.n_samples_ = data.shape[0]
+        self.mean_ = np.asarray(data.mean(axis=0, dtype=np.float64))
+        pencil = pca_pencil(data)
+        self.solutions_ = self._search(pencil, self._cardinalities(*data.shape))
         self.solution_ = self.solutions_[0]
         self.components_ = np.vstack([s.vectors[:, 0] for s in self.solutions_])
         self.support_ = (self.components_ != 0).any(axis=0)
@@ -162,9 +162,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Scores of the rows on the components, (n, n_components)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         S = np.flatnonzero(self.support_)
-        columns = np.asarray(X[:, S], dtype=np.float64) - self.mean_[S]
+        columns = np.asarray(data[:, S], dtype=np.float64) - self.mean_[S]
         return columns @ self.components_[:, S].T
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:

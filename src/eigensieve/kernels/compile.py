@@ -12,5 +12,4 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def jit(function: F) -> F:
     """Compile on first call; the machine code is kept for later processes."""
-    compiled: F = numba.njit(cache=True, nogil=True)(function)
-    return compiled
+    return numba.njit(cache=True, nogil=True)(function)  # type: ignore[return-value]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..core.budget import Budget, Callback
+from ..core.checks import check_k
 from ..core.pencil import Pencil
-from ..core.problem import Problem, check_k, make_problem
+from ..core.problem import Problem, make_problem
 from ..core.solution import Solution, SolutionPath
 from ..errors import OptionError
 from .base import Solver

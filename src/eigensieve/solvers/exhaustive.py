@@ -42,7 +42,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
             break
     assert best_set is not None
     done = status is None
-    solution = problem.solution(
+    return problem.solution(
         best_set,
         status=Status.OPTIMAL if status is None else status,
         solver="exhaustive",
@@ -51,7 +51,6 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
         seconds=budget.seconds,
         bound=problem.score(best_set) if done else np.inf,
     )
-    return solution
 
 
 def _unit_diagonal(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

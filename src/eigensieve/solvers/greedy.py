@@ -110,9 +110,7 @@ def _check_options(direction: str, n_starts: int) -> None:
         raise OptionError(f"n_starts is {n_starts!r}; it must be a whole number >= 0")
 
 
-def _run_passes(
-    problem: Problem, ks: Sequence[int], budget: Budget, direction: str
-) -> _Candidates:
+def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: str) -> _Candidates:
     if direction == "auto":
         small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
         direction = "both" if small else "forward"

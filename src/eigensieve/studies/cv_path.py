@@ -154,7 +154,9 @@ def usable_folds(y: np.ndarray, n_folds: int) -> int:
     classes, counts = np.unique(y, return_counts=True)
     smallest = int(counts.min())
     if classes.size < 2:
-        raise InputError(f"the target has one class only ({str(classes[0])!r}); at least two are needed")
+        raise InputError(
+            f"the target has one class only ({str(classes[0])!r}); at least two are needed"
+        )
     if smallest < 2:
         raise InputError(
             f"class {str(classes[np.argmin(counts)])!r} has one sample only: it cannot be "

@@ -1,0 +1,34 @@
+"""Numbers that users give: one place for their limits and their error messages."""
+
+from __future__ import annotations
+
+import operator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, OptionError
+
+
+def check_number(value: Any, name: str, low: float, high: float, allowed: str) -> float:
+    """The value as a float if it is a real number in [low, high]; ``allowed`` in words."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | np.number):
+        raise OptionError(f"{name} is {value!r}; it must be {allowed}")
+    number = float(value)
+    if not low <= number <= high:
+        raise OptionError(f"{name} is {value!r}; it must be {allowed}")
+    return number
+
+
+def check_k(k: Any, name: str = "k") -> int:
+    """A cardinality as an int >= 1."""
+    if isinstance(k, bool | np.bool_):
+        raise InputError(f"{name} is {k!r}; it must be a whole number of features")
+    try:
+        number = operator.index(k)
+    except TypeError:
+        raise InputError(f"{name} is {k!r}; it must be a whole number of features") from None
+    if number < 1:
+        raise InputError(f"{name} is {number}; at least one feature must be selected")
+    return number

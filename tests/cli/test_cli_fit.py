@@ -1,0 +1,432 @@
+"""``eigensieve fit``: good paths through every format, and every bad input."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eigensieve.cli import _common, fit
+from eigensieve.core.criteria import CRITERIA
+from eigensieve.io.model import load_model
+
+FILES = {"report.html", "model.json", "selected.csv", "cv.csv"}
+
+
+def contents(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def wrong(run, tmp_path: Path, *args: object) -> str:
+    """A fit that must end with one line, exit code 2 and no trace on disk."""
+    before = contents(tmp_path)
+    result = run("fit", *args, "--out", "out", code=2)
+    assert result.stdout == ""
+    *notes, line = result.stderr.splitlines()
+    assert all(note.startswith("note:") for note in notes)
+    assert line.startswith("error: ")
+    assert contents(tmp_path) == before
+    return line
+
+
+# ---------------------------------------------------------------- good paths
+
+
+def test_auto_writes_everything(run, iris_csv: Path) -> None:
+    result = run("fit", iris_csv, "--target", "kind")
+    out = Path("eigensieve-out")
+    assert contents(out) == FILES
+    assert "features selected, from 150 samples in 3 classes" in result.stdout
+    assert "within one standard error" in result.stdout
+    assert result.stderr == "note: The column 'sample' was taken as row identifiers.\n"
+    cv = pd.read_csv(out / "cv.csv")
+    assert list(cv) == ["k", "error", "se", "balanced_error"]
+    assert cv["k"].tolist() == [1, 2, 3]
+    assert "taken as row identifiers" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_model_predicts_from_shuffled_columns(run, iris: pd.DataFrame, iris_csv: Path) -> None:
+    run("fit", iris_csv, "--target", "kind", "--k", 2)
+    model = load_model("eigensieve-out/model.json")
+    assert model.info["n_samples"] == 150
+    assert model.info["target"] == "kind"
+    shuffled = iris[iris.columns[::-1]].assign(extra="text").drop(columns="kind")
+    shuffled.to_csv("new.csv", index=False)
+    found = run("predict", "eigensieve-out/model.json", "new.csv").stdout.splitlines()
+    assert found[0] == "row,predicted,prob_setosa,prob_versicolor,prob_virginica"
+    labels = np.array([line.split(",")[1] for line in found[1:]])
+    assert np.mean(labels == iris["kind"]) > 0.9
+
+
+def test_selected_csv_has_all_directions(run, iris_csv: Path) -> None:
+    run("fit", iris_csv, "--target", "kind", "--k", 3, "--out", "o")
+    selected = pd.read_csv("o/selected.csv")
+    assert list(selected) == ["rank", "name", "loading", "weight", "loading_2"]
+    assert selected["rank"].tolist() == [1, 2, 3]
+    assert selected["weight"].is_monotonic_decreasing
+    assert set(selected["name"]) == set(load_model("o/model.json").features)
+
+
+def save_npz(frame: pd.DataFrame, path: Path) -> None:
+    features = frame.drop(columns=["sample", "kind"])
+    names = np.array(features.columns, dtype=str)
+    np.savez(path, X=features.to_numpy(), kind=frame["kind"].to_numpy(str), feature_names=names)
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    "t.tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "t.csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "t.parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "t.npz": save_npz,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_formats_agree(run, iris: pd.DataFrame, iris_csv: Path, name: str) -> None:
+    path = iris_csv.with_name(name)
+    WRITERS[name](iris, path)
+    run("fit", iris_csv, "--target", "kind", "--k", 2, "--out", "a")
+    run("fit", path, "--target", "kind", "--k", 2, "--out", "b")
+    assert load_model("a/model.json").digest == load_model("b/model.json").digest
+
+
+def test_transpose(run, iris: pd.DataFrame, iris_csv: Path) -> None:
+    iris.set_index("sample").T.to_csv("wide.csv", index_label="feature")
+    run("fit", iris_csv, "--target", "kind", "--k", 2, "--out", "a")
+    run("fit", "wide.csv", "--target", "kind", "--k", 2, "--transpose", "--out", "b")
+    assert load_model("a/model.json").digest == load_model("b/model.json").digest
+    rows = run("predict", "b/model.json", "wide.csv", "--transpose").stdout.splitlines()
+    assert rows[1].startswith("s0,setosa,")
+
+
+def test_duplicate_names_are_made_unique_and_said(run, iris: pd.DataFrame) -> None:
+    iris.set_axis(["sample", "a", "a", "a", "b", "kind"], axis=1).to_csv("t.csv", index=False)
+    result = run("fit", "t.csv", "--target", "kind", "--k", 3)
+    assert "2 repeated name(s) made unique" in result.stderr
+    report = Path("eigensieve-out/report.html").read_text(encoding="utf-8")
+    assert "2 repeated name(s) made unique" in report
+    run("predict", "eigensieve-out/model.json", "t.csv")
+
+
+def test_log2_is_kept_in_the_model(run, wine: pd.DataFrame) -> None:
+    wine.to_csv("raw.csv", index=False)
+    logged = wine.copy()
+    columns = wine.columns[1:-1]
+    logged[columns] = np.log2(np.maximum(wine[columns], 2.0))
+    logged.to_csv("logged.csv", index=False)
+    low = int((wine[columns] < 2).sum().sum())
+    result = run("fit", "raw.csv", "--target", "kind", "--k", 3, "--log2", "--log2-floor", 2)
+    assert f"{low} of {13 * 178} values lie below 2" in result.stderr
+    run("fit", "logged.csv", "--target", "kind", "--k", 3, "--out", "o")
+    raw, plain = load_model("eigensieve-out/model.json"), load_model("o/model.json")
+    assert raw.features == plain.features
+    assert raw.log2_floor == 2.0
+    assert np.array_equal(raw.coef, plain.coef)
+    one = run("predict", "eigensieve-out/model.json", "raw.csv").stdout
+    assert one == run("predict", "o/model.json", "logged.csv").stdout
+
+
+def test_json_is_all_there_is_on_stdout(run, iris_csv: Path) -> None:
+    found = json.loads(run("fit", iris_csv, "--target", "kind", "--json").stdout)
+    assert found["k"] == len(found["features"])
+    assert found["interval"][0] <= found["error"] <= found["interval"][1]
+    assert found["criterion"] == "logdet"
+    assert 0 <= found["shrinkage"] <= 1
+    assert (found["bound"] is None) == (found["gap"] is None)
+    assert {"k_rule", "objective", "status"} <= set(found)
+    assert {Path(path).name for path in found["files"].values()} == FILES
+    assert all(Path(path).exists() for path in found["files"].values())
+
+
+def test_include_and_exclude(run, wine: pd.DataFrame) -> None:
+    wine.rename(columns={"ash": "a,b"}).to_csv("w.csv", index=False)
+    wishes = ["--include", 'magnesium,"a,b"', "--exclude", "proline", "--exclude", "flavanoids"]
+    found = json.loads(run("fit", "w.csv", "--target", "kind", *wishes, "--json").stdout)
+    assert {"magnesium", "a,b"} <= set(found["features"])
+    assert not {"proline", "flavanoids"} & set(found["features"])
+    cv = pd.read_csv("eigensieve-out/cv.csv")
+    assert cv["k"].tolist() == [2, 3, 5, 7, 10]
+
+
+@pytest.mark.parametrize("solver", ["threshold", "exhaustive"])
+def test_other_solvers(run, iris_csv: Path, solver: str) -> None:
+    args = ["--target", "kind", "--k", 2, "--solver", solver, "--criterion", "trace", "--json"]
+    found = json.loads(run("fit", iris_csv, *args).stdout)
+    assert found["solver"] == solver
+    assert found["criterion"] == "trace"
+    assert (found["status"] == "optimal") == (found["gap"] == 0)
+    assert found["status"] == "optimal" or solver != "exhaustive"
+
+
+def test_seed_and_jobs(run, iris_csv: Path) -> None:
+    args = ["fit", iris_csv, "--target", "kind", "--json", "--seed", 7]
+    one = json.loads(run(*args, "--jobs", 1).stdout)
+    two = json.loads(run(*args, "--jobs", 2).stdout)
+    assert one == two
+
+
+def test_ignore(run, iris_csv: Path) -> None:
+    args = ["--ignore", "petal width (cm)", "--ignore", "petal length (cm)", "--json"]
+    found = json.loads(run("fit", iris_csv, "--target", "kind", *args).stdout)
+    assert found["n_features"] == 2
+
+
+def test_an_existing_folder_keeps_its_other_files(run, iris_csv: Path) -> None:
+    Path("o").mkdir()
+    Path("o/mine.txt").write_text("keep")
+    Path("o/model.json").write_text("old")
+    result = run("fit", iris_csv, "--target", "kind", "--k", 1, "--out", "o")
+    assert "note: replaced in o: model.json\n" in result.stderr
+    assert contents(Path("o")) == FILES | {"mine.txt"}
+    assert Path("o/mine.txt").read_text() == "keep"
+    load_model("o/model.json")
+
+
+def test_a_class_with_one_sample_at_fixed_k(run, iris: pd.DataFrame) -> None:
+    iris.iloc[:101].to_csv("t.csv", index=False)
+    result = run("fit", "t.csv", "--target", "kind", "--k", 2, "--json")
+    found = json.loads(result.stdout)
+    assert found["error"] is None
+    assert found["interval"] is None
+    assert "No error estimate" in result.stderr
+    assert Path("eigensieve-out/cv.csv").read_text() == "k,error,se,balanced_error\n"
+    assert "error  not estimated" in run("fit", "t.csv", "--target", "kind", "--k", 2).stdout
+
+
+STRANGE = ["größe", "數", "<script>alert(1)</script>", 'say "hi", you', "=1+1", " x\u001b[31m"]
+
+
+def test_strange_names(run) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["<b>ä</b>", "数"], 20)
+    X = rng.normal(size=(40, len(STRANGE))) + (y == "数")[:, None]
+    pd.DataFrame(X, columns=STRANGE).assign(**{"<i>": y}).to_csv("t.csv", index=False)
+    result = run("fit", "t.csv", "--target", "<i>", "--k", len(STRANGE), "--out", "ö o")
+    assert "\u001b" not in result.stdout
+    assert "數" in result.stdout
+    report = Path("ö o/report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in report
+    assert "<b>ä</b>" not in report
+    assert (
+        pd.read_csv("ö o/selected.csv")["name"].str.strip().isin([n.strip() for n in STRANGE]).all()
+    )
+    found = json.loads(run("predict", "ö o/model.json", "t.csv", "--json").stdout)
+    assert found["classes"] == ["<b>ä</b>", "数"]
+
+
+def test_many_features_are_cut_in_the_summary(run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez("t.npz", X=rng.normal(size=(30, 25)), y=np.repeat([0, 1, 2], 10))
+    result = run("fit", "t.npz", "--target", "y", "--k", 24)
+    assert "... and 4 more in selected.csv" in result.stdout
+    assert len(pd.read_csv("eigensieve-out/selected.csv")) == 24
+
+
+def test_warnings_become_notes(run, iris_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    from eigensieve.estimators.sparse_lda import SparseLDA
+
+    plain = SparseLDA.fit
+
+    def warn_and_fit(self: SparseLDA, *args: object) -> SparseLDA:
+        warnings.warn("the search ended early", UserWarning, stacklevel=2)
+        return plain(self, *args)
+
+    monkeypatch.setattr(SparseLDA, "fit", warn_and_fit)
+    result = run("fit", iris_csv, "--target", "kind", "--k", 1)
+    assert "note: The search ended early.\n" in result.stderr
+    assert "The search ended early." in Path("eigensieve-out/report.html").read_text("utf-8")
+
+
+def test_the_criteria_on_offer_are_those_there_are() -> None:
+    (option,) = (p for p in fit.fit_command.params if p.name == "criterion")
+    assert set(option.type.choices) == {"auto", *CRITERIA}
+
+
+# ---------------------------------------------------------------- bad input
+
+
+TABLES = {
+    "empty": ("", "is empty"),
+    "header only": ("a,y\n", "no rows"),
+    "three samples": ("a,y\n1,u\n2,v\n3,u\n", "3 sample(s); at least 4"),
+    "one class": ("a,y\n1,u\n2,u\n3,u\n4,u\n", "all 4 samples have the label 'u' in 'y'"),
+    "all different": ("a,y\n1,1\n2,2\n3,3\n4,4\n", "a label of its own"),
+    "lonely sample": ("a,y\n1,u\n2,u\n3,u\n4,v\n", "one sample only of class 'v'"),
+    "missing value": ("a,y\n1,u\n,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
+    "nan": ("a,y\n1,u\nnan,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
+    "infinite": ("a,y\n1,u\ninf,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
+    "text": ("a,b,y\n1,x,u\n2,x,u\n3,z,v\n4,z,v\n", "--ignore NAME"),
+    "no label": ("a,y\n1,u\n2,\n3,v\n4,v\n", "no label"),
+    "no features": ("y\nu\nu\nv\nv\n", "no feature"),
+    "ragged": ("a,y\n1,u\n2,u,3\n3,v\n4,v\n", "fields"),
+    "other target": ("a,z\n1,u\n2,u\n3,v\n4,v\n", "no column is named 'y'"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), TABLES.values(), ids=TABLES.keys())
+def test_bad_tables(run, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert said in wrong(run, tmp_path, "t.csv", "--target", "y")
+
+
+OPTIONS = {
+    "k above p": (["--k", "5"], "k is 5; this table allows 1 to 4"),
+    "k above what is left": (["--k", "4", "--exclude", "sepal width (cm)"], "allows 1 to 3"),
+    "k below include": (
+        ["--k", "1", "--include", "sepal width (cm),petal width (cm)"],
+        "allows 2 to 4 (--include, --exclude)",
+    ),
+    "unknown include": (["--include", "sepal widht (cm)"], "close: 'sepal width (cm)'"),
+    "unknown exclude": (["--exclude", "nothing"], "--exclude: no feature is named 'nothing'"),
+    "both": (
+        ["--k", "2", "--include", "sepal width (cm)", "--exclude", "sepal width (cm)"],
+        "both in include and in exclude",
+    ),
+    "unknown ignore": (["--ignore", "nothing"], "to ignore"),
+    "time limit": (["--time-limit", "1e-9"], "the time limit of 1e-09 s"),
+}
+
+
+@pytest.mark.parametrize(("options", "said"), OPTIONS.values(), ids=OPTIONS.keys())
+def test_bad_wishes(run, tmp_path: Path, iris_csv: Path, options: list[str], said: str) -> None:
+    assert said in wrong(run, tmp_path, iris_csv, "--target", "kind", *options)
+
+
+def test_excluding_everything(run, tmp_path: Path, iris: pd.DataFrame, iris_csv: Path) -> None:
+    names = ",".join(iris.columns[1:-1])
+    line = wrong(run, tmp_path, iris_csv, "--target", "kind", "--exclude", names)
+    assert "leaves no feature" in line
+
+
+USAGE = {
+    "k 0": ["--k", "0"],
+    "k text": ["--k", "many"],
+    "k fraction": ["--k", "1.5"],
+    "solver": ["--solver", "magic"],
+    "criterion": ["--criterion", "magic"],
+    "method": ["--method", "magic"],
+    "shrinkage above 1": ["--shrinkage", "1.1"],
+    "shrinkage nan": ["--shrinkage", "nan"],
+    "shrinkage text": ["--shrinkage", "some"],
+    "floor without log2": ["--log2-floor", "2"],
+    "floor 0": ["--log2", "--log2-floor", "0"],
+    "time limit nan": ["--time-limit", "nan"],
+    "time limit text": ["--time-limit", "long"],
+    "jobs 0": ["--jobs", "0"],
+    "seed negative": ["--seed", "-1"],
+    "unknown option": ["--kk", "2"],
+}
+
+
+@pytest.mark.parametrize("options", USAGE.values(), ids=USAGE.keys())
+def test_wrong_use(run, tmp_path: Path, iris_csv: Path, options: list[str]) -> None:
+    result = run("fit", iris_csv, "--target", "kind", *options, code=2)
+    assert "Error: " in result.stderr
+    assert result.stdout == ""
+    assert contents(tmp_path) == {"iris.csv"}
+
+
+def test_missing_file_target_and_folder(run, tmp_path: Path, iris_csv: Path) -> None:
+    assert "no such file" in wrong(run, tmp_path, "none.csv", "--target", "y")
+    assert "is a directory" in wrong(run, tmp_path, tmp_path, "--target", "y")
+    assert "Missing option '--target'" in run("fit", iris_csv, code=2).stderr
+    result = run("fit", iris_csv, "--target", "kind", "--out", iris_csv / "sub", code=2)
+    assert "iris.csv: is a file" in result.stderr
+
+
+def test_a_report_that_fails_leaves_nothing(
+    run, tmp_path: Path, iris_csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **options: object) -> str:
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr("eigensieve.report.page.render_report", fail)
+    result = run("fit", iris_csv, "--target", "kind", "--k", 1, "--out", "a/b", code=1)
+    assert "failed: RuntimeError: no ink" in result.stderr
+    assert contents(tmp_path) == {"iris.csv"}
+
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+@pytest.fixture
+def ctrl_c_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """Press Ctrl-C when a stage has come so far."""
+
+    def plan(stage: str, step: int) -> None:
+        def press(name: str, done: int, total: int) -> None:
+            if (name, done) == (stage, step):
+                signal.raise_signal(signal.SIGINT)
+
+        @contextmanager
+        def bar() -> Iterator[_common.StageProgress]:
+            yield press
+
+        monkeypatch.setattr(_common, "progress_bar", bar)
+
+    return plan
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_with_a_given_k_still_gives_the_model(run, iris_csv, ctrl_c_at, jobs) -> None:
+    ctrl_c_at("cross-validation", 3)
+    result = run("fit", iris_csv, "--target", "kind", "--k", 2, "--jobs", jobs, code=130)
+    assert "interrupted: the best model so far is in eigensieve-out" in result.stderr
+    assert "Interrupted (cross-validation 3 of 25 done)" in result.stderr
+    assert contents(Path("eigensieve-out")) == FILES
+    assert len(load_model("eigensieve-out/model.json").features) == 2
+    assert "Interrupted" in Path("eigensieve-out/report.html").read_text(encoding="utf-8")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("stage", ["cross-validation", "nested check"])
+def test_ctrl_c_with_auto_gives_nothing(run, tmp_path, iris_csv, ctrl_c_at, stage) -> None:
+    ctrl_c_at(stage, 2)
+    result = run("fit", iris_csv, "--target", "kind", code=130)
+    assert result.stderr.splitlines()[-1].startswith(f"interrupted: {stage} 2 of")
+    assert contents(tmp_path) == {"iris.csv"}
+
+
+def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, monkeypatch) -> None:
+    """A search by itself would stop early, and the fold be judged by half a search."""
+    from eigensieve.solvers import dispatch
+
+    find = dispatch.find_solvers()["greedy"]
+
+    def press(*args: object, **options: object) -> dict:
+        signal.raise_signal(signal.SIGINT)
+        return find.path(*args, **options)
+
+    from dataclasses import replace
+
+    solvers = dispatch.find_solvers() | {"greedy": replace(find, path=press)}
+    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
+    result = run("fit", iris_csv, "--target", "kind", "--jobs", 1, code=130)
+    assert "interrupted: starting" in result.stderr
+
+
+def test_ctrl_c_in_the_final_search_keeps_the_best_so_far(run, wine, monkeypatch) -> None:
+    from dataclasses import replace
+
+    from eigensieve.solvers import dispatch
+
+    find = dispatch.find_solvers()["greedy"]
+
+    def press(*args: object, **options: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        return find.solve(*args, **options)
+
+    solvers = dispatch.find_solvers() | {"greedy": replace(find, solve=press)}
+    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
+    wine.to_csv("w.csv", index=False)
+    result = run("fit", "w.csv", "--target", "kind", "--k", 3, "--json", code=130)
+    assert json.loads(result.stdout)["status"] == "interrupted"
+    assert contents(Path("eigensieve-out")) == FILES
