@@ -199,6 +199,19 @@ def test_a_class_with_one_sample_at_fixed_k(run, iris: pd.DataFrame) -> None:
     assert "error  not estimated" in run("fit", "t.csv", "--target", "kind", "--k", 2).stdout
 
 
+def test_classes_too_small_for_folds_at_fixed_k(run) -> None:
+    Path("t.csv").write_text("a,b,y\n1,5,u\n2,3,u\n3,4,v\n5,1,v\n")
+    result = run("fit", "t.csv", "--target", "y", "--k", 1)
+    assert "note: No error estimate: " in result.stderr
+    assert "error  not estimated" in result.stdout
+
+
+def test_a_time_limit_at_fixed_k(run, iris_csv: Path) -> None:
+    result = run("fit", iris_csv, "--target", "kind", "--k", 2, "--time-limit", "1e-9")
+    assert "No error estimate: the time limit of 1e-09 s" in result.stderr
+    assert contents(Path("eigensieve-out")) == FILES
+
+
 STRANGE = ["größe", "數", "<script>alert(1)</script>", 'say "hi", you', "=1+1", " x\u001b[31m"]
 
 
@@ -259,7 +272,9 @@ TABLES = {
     "three samples": ("a,y\n1,u\n2,v\n3,u\n", "3 sample(s); at least 4"),
     "one class": ("a,y\n1,u\n2,u\n3,u\n4,u\n", "all 4 samples have the label 'u' in 'y'"),
     "all different": ("a,y\n1,1\n2,2\n3,3\n4,4\n", "a label of its own"),
-    "lonely sample": ("a,y\n1,u\n2,u\n3,u\n4,v\n", "one sample only of class 'v'"),
+    "lonely sample": ("a,y\n1,u\n2,u\n3,u\n4,v\n", "too few samples of class 'v' (1)"),
+    "tiny class": ("a,y\n1,u\n2,u\n3,u\n4,v\n5,v\n", "too few samples of class 'v' (2)"),
+    "tiny classes": ("a,y\n1,u\n2,u\n3,u\n4,v\n5,v\n6,v\n", "a given --k does without"),
     "missing value": ("a,y\n1,u\n,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
     "nan": ("a,y\n1,u\nnan,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
     "infinite": ("a,y\n1,u\ninf,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
@@ -288,7 +303,7 @@ OPTIONS = {
     "unknown exclude": (["--exclude", "nothing"], "--exclude: no feature is named 'nothing'"),
     "both": (
         ["--k", "2", "--include", "sepal width (cm)", "--exclude", "sepal width (cm)"],
-        "both in include and in exclude",
+        "'sepal width (cm)' is in --include and in --exclude",
     ),
     "unknown ignore": (["--ignore", "nothing"], "to ignore"),
     "time limit": (["--time-limit", "1e-9"], "the time limit of 1e-09 s"),
@@ -380,10 +395,10 @@ def test_ctrl_c_with_a_given_k_still_gives_the_model(run, iris_csv, ctrl_c_at, j
     ctrl_c_at("cross-validation", 3)
     result = run("fit", iris_csv, "--target", "kind", "--k", 2, "--jobs", jobs, code=130)
     assert "interrupted: the best model so far is in eigensieve-out" in result.stderr
-    assert "Interrupted (cross-validation 3 of 25 done)" in result.stderr
+    assert "No error estimate: interrupted (cross-validation 3 of 25 done)" in result.stderr
     assert contents(Path("eigensieve-out")) == FILES
     assert len(load_model("eigensieve-out/model.json").features) == 2
-    assert "Interrupted" in Path("eigensieve-out/report.html").read_text(encoding="utf-8")
+    assert "interrupted (cross" in Path("eigensieve-out/report.html").read_text(encoding="utf-8")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -88,9 +88,10 @@ def test_secular_scans_find_the_best_feature() -> None:
             arrow = np.diag(np.append(w, c))
             arrow[-1, :-1] = arrow[:-1, -1] = z
             tops.append(np.linalg.eigvalsh(arrow)[-1])
-        j, value = best_addition(w, Z**2, corner, 1.0)
+        j, _ = best_addition(w, Z**2, corner, 1.0)
         assert j == int(np.argmax(tops))
-        assert value == pytest.approx(max(tops), rel=1e-11, abs=1e-12)
+        sharp = best_addition(w, Z**2, corner, 1.0, floor=min(tops) - 1.0)
+        assert sharp == (j, pytest.approx(max(tops), rel=1e-11, abs=1e-12))
         assert best_addition(w, Z**2, corner, 1.0, floor=max(tops) + 0.1)[0] == -1
 
 
@@ -107,6 +108,5 @@ def test_secular_deletion_finds_the_best_feature() -> None:
             tops.append(eigh(A[np.ix_(S, S)], B[np.ix_(S, S)], eigvals_only=True)[-1])
         X2 = X[:, ::-1] ** 2
         everything = np.ones(p, dtype=bool)
-        j, value = best_deletion(w[::-1], X2, X2.sum(axis=1), everything, 1.0)
+        j = best_deletion(w[::-1], X2, X2.sum(axis=1), everything, 1.0)
         assert j == int(np.argmax(tops))
-        assert value == pytest.approx(max(tops), rel=1e-9, abs=1e-9)

@@ -84,13 +84,12 @@ def test_broken_files(folder: Path) -> None:
     np.savez(folder / "b.npz", S=np.eye(2))
     np.savez(folder / "c.npz", X=np.ones((3, 2)), y=[1, 2])
     np.savez(folder / "d.npz", X=np.ones((3, 2)), y=np.array([1, "a", None], dtype=object))
-    for name, said in {
-        "a": "not a readable",
-        "b": "it has S",
-        "c": "match",
-        "d": "readable",
-    }.items():
-        with pytest.raises(TableError, match=said):
+    np.savez(folder / "e.npz", X=np.full((3, 2), "x"), y=[1, 2, 2])
+    np.savez(folder / "f.npz", X=np.ones((3, 2)), y=[1, 2, 2], feature_names=["p"])
+    said = {"a": "not a readable", "b": "it has S", "c": "do not make", "d": "not a readable"}
+    said |= {"e": "do not make", "f": "feature_names is"}
+    for name, words in said.items():
+        with pytest.raises(TableError, match=words):
             load_table(name)
 
 

@@ -197,6 +197,23 @@ def test_one_class_and_singletons_are_refused() -> None:
         es.SparseLDA(2).fit(X, np.arange(10).astype(str))
 
 
+def test_repeated_names_and_extreme_values_are_refused() -> None:
+    import pandas as pd
+
+    X, y = make_data(20, 4)
+    with pytest.raises(InputError, match="'g' for one"):
+        es.SparseLDA(2).fit(pd.DataFrame(X, columns=["g", "h", "g", "i"]), y)
+    for size in (1e160, 1e-170):
+        Z = X.copy()
+        Z[:, 2] *= size
+        with pytest.raises(InputError, match="column 2 has values of size"):
+            es.SparseLDA(2).fit(Z, y)
+    Z = X * np.geomspace(1e-60, 1e60, 4)
+    a, b = es.SparseLDA(2).fit(X, y), es.SparseLDA(2).fit(Z, y)
+    np.testing.assert_array_equal(a.support_, b.support_)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(Z), atol=1e-8)
+
+
 def test_default_accuracy_on_the_open_sets(data_dir) -> None:
     """Half/half accuracy over ten sets, the bars of the benchmark (benchmarks.accuracy)."""
     from benchmarks.accuracy import BARS, KS, SETS, sparse_lda

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..studies.fit_study import FitResult
 
 FEWEST_SAMPLES = 4
+FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
 LAST_STAGE = {True: "nested check", False: "cross-validation"}  # by: is k chosen?
 
 
@@ -83,12 +84,15 @@ def check_task(task: Task) -> None:
         raise InputError(
             f"every sample has a label of its own in {task.target!r}; name a column of classes"
         )
-    if task.auto and counts.min() < 2:
-        alone = [str(label) for label in classes[counts < 2]]
+    if task.auto and counts.min() < FEWEST_OF_A_CLASS:
+        small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < FEWEST_OF_A_CLASS]
         raise InputError(
-            f"one sample only of class {', '.join(map(repr, alone[:5]))}: k cannot be chosen by "
-            "cross-validation; give --k a number, or leave that class out"
+            f"too few samples of class {', '.join(small[:5])} to choose k by cross-validation, "
+            f"which takes {FEWEST_OF_A_CLASS} of each; give --k a number, or leave them out"
         )
+    both = set(task.estimator.include) & set(task.estimator.exclude)
+    if both:
+        raise InputError(f"{task.names[min(both)]!r} is in --include and in --exclude")
     if not task.auto and not max(1, least) <= int(task.k) <= task.n_free:
         wishes = "" if task.n_free == len(task.names) and not least else " (--include, --exclude)"
         raise InputError(
@@ -112,8 +116,8 @@ def find_features(wanted: Sequence[str], names: Sequence[str], option: str) -> l
 def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
     """Cross-validate and fit; also whether Ctrl-C cut it short.
 
-    Interrupted in cross-validation, a fit with a given k is still made, without an error
-    estimate; a k to be chosen is then not known, and nothing can be made.
+    Where cross-validation cannot be finished, a fit with a given k is still made, without an
+    error estimate; a k to be chosen is then not known, and nothing can be made.
     """
     from ..core.solution import Status
     from ..studies.fit_study import fit_study
@@ -126,31 +130,40 @@ def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
             interrupt.release()
         progress(stage, done, total)
 
+    stopped = False
     with noted_warnings() as notes, ctrl_c_raises() as interrupt:
         try:
             result = fit_study(
                 task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
                 estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
             )  # fmt: skip
-        except KeyboardInterrupt:
-            if task.auto:
-                raise KeyboardInterrupt(
-                    f"{steps[-1]}; the choice of k needs all of it, so nothing was written"
-                ) from None
+        except (KeyboardInterrupt, InputError, KeyError) as error:
+            reason = why_unfinished(error, task, steps[-1])
             interrupt.release()
-            click.echo(f"stopping: {steps[-1]}; the model is fitted without it", err=True)
-            result = fit_without_cv(task)
-            notes.append(f"Interrupted ({steps[-1]}): there is no error estimate.")
-            return replace(result, notes=[*result.notes, *notes]), True
-        except KeyError as error:
-            if task.estimator.time_limit is None:
-                raise
-            raise InputError(
-                f"the time limit of {task.estimator.time_limit:g} s ended a search of "
-                f"cross-validation before k = {error}; give it more time"
-            ) from error
-    stopped = result.estimator.solution_.status is Status.INTERRUPTED
+            result, stopped = fit_without_cv(task), isinstance(error, KeyboardInterrupt)
+            notes.append(f"No error estimate: {reason}.")
+    stopped = stopped or result.estimator.solution_.status is Status.INTERRUPTED
     return replace(result, notes=[*result.notes, *notes]), stopped
+
+
+def why_unfinished(error: BaseException, task: Task, step: str) -> str:
+    """Why there is no cross-validation; raised, if k was to be chosen by it."""
+    if isinstance(error, KeyboardInterrupt):
+        if task.auto:
+            text = f"{step}; the choice of k needs all of it, so nothing was written"
+            raise KeyboardInterrupt(text) from None
+        click.echo(f"\nstopping: {step}; the model is fitted without it", err=True)
+        return f"interrupted ({step})"
+    if isinstance(error, KeyError):
+        # a search that ran out of time has no result for the larger k
+        if task.estimator.time_limit is None:
+            raise error
+        reason = f"the time limit of {task.estimator.time_limit:g} s ended a search too early"
+    else:
+        reason = str(error)
+    if task.auto:
+        raise InputError(f"{reason} (in cross-validation); a given --k does without") from error
+    return reason
 
 
 def fit_without_cv(task: Task) -> FitResult:

@@ -181,7 +181,7 @@ class LambdaBackward(TraceBackward):
             rest = np.maximum(mass - X2.sum(axis=1), 0.0)
             X2 = np.column_stack([X2, rest])
         order = np.argsort(-w, kind="stable")
-        return best_deletion(w[order], X2[:, order], mass, deletable, self.unit)[0]
+        return best_deletion(w[order], X2[:, order], mass, deletable, self.unit)
 
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues that are not zero, and the features' coordinates in the eigenvectors."""

@@ -50,7 +50,8 @@ def best_addition(
 
     Returns
     -------
-    index, value; index is -1 if nothing exceeds the floor.
+    index, value; index is -1 if nothing exceeds the floor. Without a floor the value is
+    only as sharp as it takes to tell the winner.
     """
     if corner.size == 0:
         return -1, floor
@@ -69,7 +70,7 @@ def best_addition(
 
 def best_deletion(
     w: np.ndarray, X2: np.ndarray, mass: np.ndarray, deletable: np.ndarray, unit: float
-) -> tuple[int, float]:
+) -> int:
     """Feature j whose deletion leaves the largest lambda_max.
 
     Parameters
@@ -93,7 +94,7 @@ def best_deletion(
         gaps[:, 1:] = np.minimum(gaps[:, 1:], -NO_GAP)
         return -(shares[keep] / gaps).sum(axis=1)
 
-    return _race(low, high, excess, unit, -np.inf)
+    return _race(low, high, excess, unit, -np.inf)[0]
 
 
 def _race(
@@ -103,7 +104,10 @@ def _race(
     unit: float,
     floor: float,
 ) -> tuple[int, float]:
-    """The index with the largest root, by bisection of all brackets at once."""
+    """The index with the largest root, by bisection of all brackets at once.
+
+    Without a floor only the winner is of interest: the race ends when one is left.
+    """
     best = max(float(low.max()), floor)
     keep = np.flatnonzero(high >= best - TIE * max(abs(best), unit))
     if keep.size == 0:
@@ -118,6 +122,8 @@ def _race(
         keep, lo, hi = keep[alive], lo[alive], hi[alive]
         if keep.size == 0:
             return -1, floor
+        if keep.size == 1 and floor == -np.inf:
+            break
         if np.all(hi - lo <= RELATIVE * np.maximum(np.abs(lo), np.abs(hi))):
             break
     values = (lo + hi) / 2

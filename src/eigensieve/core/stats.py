@@ -20,6 +20,7 @@ from ..errors import InputError
 ROUND_OFF = 16 * np.finfo(np.float64).eps
 # Up to this many features p x p is small whatever the number of rows.
 DENSE_FEATURES = 500
+LARGEST = 1e70
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +158,24 @@ def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndar
     return counts, means
 
 
+def _refuse_extremes(magnitude: np.ndarray) -> None:
+    """Squares must neither overflow nor vanish."""
+    extreme = (magnitude > LARGEST) | ((magnitude > 0) & (magnitude < 1 / LARGEST))
+    if extreme.any():
+        j = int(np.argmax(extreme))
+        raise InputError(
+            f"column {j} has values of size {magnitude[j]:.1e}; rescale it: sizes between "
+            f"{1 / LARGEST:.0e} and {LARGEST:.0e} are allowed"
+        )
+
+
 def _centre_by_class(
     X: np.ndarray, code: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Class means (K, p) and residuals (n, p), both float64, with exact zeros for constants."""
     rows = np.array(X, dtype=np.float64)
     magnitude = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    _refuse_extremes(magnitude)
     means = np.empty((counts.size, rows.shape[1]))
     for k in range(counts.size):
         member = np.flatnonzero(code == k)

@@ -106,8 +106,11 @@ def _load_file(path: Path) -> NamedTable:
         raise TableError(f"{path}: not a readable .npz file ({error})") from error
     if not {"X", "y"} <= set(arrays):
         raise TableError(f"{path}: needs the arrays X and y; it has {', '.join(found)}")
-    X = np.ascontiguousarray(arrays["X"], dtype=np.float64)
-    if X.ndim != 2 or arrays["y"].shape != (len(X),):
-        raise TableError(f"{path}: X is {X.shape} and y is {arrays['y'].shape}: they do not match")
-    names = arrays.get("feature_names", [f"column_{j + 1}" for j in range(X.shape[1])])
-    return NamedTable(path.stem, X, arrays["y"].astype(str), [str(n) for n in names], str(path))
+    X, y = arrays["X"], arrays["y"]
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or y.shape != X.shape[:1]:
+        raise TableError(f"{path}: X ({X.dtype} {X.shape}) and y {y.shape} do not make a table")
+    names = arrays.get("feature_names", np.array([f"column_{j + 1}" for j in range(X.shape[1])]))
+    if names.shape != X.shape[1:]:
+        raise TableError(f"{path}: {X.shape[1]} features, but feature_names is {names.shape}")
+    values = np.ascontiguousarray(X, dtype=np.float64)
+    return NamedTable(path.stem, values, y.astype(str), names.astype(str).tolist(), str(path))

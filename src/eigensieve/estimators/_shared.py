@@ -28,6 +28,20 @@ def clip_k(k: Any, p: int) -> int:
     return min(number, p)
 
 
+def check_unique_names(X: Any) -> None:
+    """Repeated column names (common in gene tables) get an error that can be understood."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return
+    names, counts = np.unique(np.asarray([str(c) for c in columns]), return_counts=True)
+    repeated = names[counts > 1]
+    if repeated.size:
+        raise InputError(
+            f"{repeated.size} column names occur more than once ({str(repeated[0])!r} for one); "
+            "make them unique, or pass X.to_numpy()"
+        )
+
+
 def feature_indices(
     wanted: Sequence[Any], names: np.ndarray | None, p: int, what: str
 ) -> np.ndarray:

@@ -29,7 +29,7 @@ from ..core.solution import Solution
 from ..core.stats import ClassStats
 from ..errors import InputError
 from ..solvers.dispatch import solve, solve_path
-from ._shared import clip_k, feature_indices, warn_if_unfinished
+from ._shared import check_unique_names, clip_k, feature_indices, warn_if_unfinished
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         return models
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
+        check_unique_names(X)
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )

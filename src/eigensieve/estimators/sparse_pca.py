@@ -19,7 +19,7 @@ from ..core.pencil import Pencil
 from ..core.solution import Solution
 from ..errors import InputError
 from ..solvers.dispatch import solve
-from ._shared import clip_k, warn_if_unfinished
+from ._shared import check_unique_names, clip_k, warn_if_unfinished
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -96,6 +96,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit(self, X: ArrayLike, y: None = None) -> SparsePCA:
         """Find the components, one after the other."""
+        check_unique_names(X)
         data = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_deflation(self.deflation)
         self.n_samples_ = data.shape[0]

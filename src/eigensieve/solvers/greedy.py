@@ -115,9 +115,13 @@ def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: 
         small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
         direction = "both" if small else "forward"
     found = _Candidates()
-    if direction != "backward":
+    # no search where there is no choice
+    trivial = {problem.allowed.size: problem.allowed, problem.include.size: problem.include}
+    found.take(trivial, ks)
+    ks = [k for k in ks if k not in trivial]
+    if ks and direction != "backward":
         found.take(forward_pass(problem.with_k(max(ks)), budget, "greedy"), ks)
-    if direction != "forward":
+    if ks and direction != "forward":
         found.take(backward_pass(problem.with_k(min(ks)), budget, "greedy"), ks)
     found.stopped = budget.stop()
     if direction == "backward" and found.stopped is not None:
