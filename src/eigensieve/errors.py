@@ -31,6 +31,10 @@ class ModelFileError(InputError):
     """A model file is damaged, of a newer version, or not a model at all."""
 
 
+class TimeLimitError(EigensieveError, TimeoutError):
+    """A time limit ended a search before it had what was asked for."""
+
+
 class VerificationError(EigensieveError, AssertionError):
     """A solution does not stand up to independent recomputation."""
 

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "plots": RESULTS,
     "report": RESULTS | {"plots"},
     "cli": RESULTS | {"plots", "report", FACE},
+    "__main__": {"cli"},
     FACE: RESULTS | {"plots", "report"},
 }
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "cli"}

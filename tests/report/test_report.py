@@ -25,7 +25,7 @@ from eigensieve.report import words
 from eigensieve.report.figures import inline_svg
 from eigensieve.report.page import render_report, write_report
 from eigensieve.studies.cv_path import ErrorEstimate
-from eigensieve.studies.fit_study import FitResult, fit_study
+from eigensieve.studies.fitting import FitResult, fit_study
 
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE = [SCRIPT, "a&b", '"q"', "x" * 300, "温度 β ☃", "$x_1$", "50 $", "bad\x00\x1b\u202ename"]

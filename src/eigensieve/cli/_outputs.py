@@ -22,7 +22,7 @@ from ._common import ARGS, echo_notes
 if TYPE_CHECKING:
     from ..io.model import LinearModel
     from ..studies.cv_path import ErrorEstimate
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 

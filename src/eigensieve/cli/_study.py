@@ -9,19 +9,20 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, TimeLimitError
 from ._common import StageProgress
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..estimators.sparse_lda import SparseLDA
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 FEWEST_SAMPLES = 4
 FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
@@ -120,7 +121,7 @@ def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
     error estimate; a k to be chosen is then not known, and nothing can be made.
     """
     from ..core.solution import Status
-    from ..studies.fit_study import fit_study
+    from ..studies.fitting import fit_study
 
     steps = ["starting"]
 
@@ -132,15 +133,16 @@ def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
 
     stopped = False
     with noted_warnings() as notes, ctrl_c_raises() as interrupt:
+        study = partial(
+            fit_study, task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
+            estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
+        )  # fmt: skip
         try:
-            result = fit_study(
-                task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
-                estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
-            )  # fmt: skip
-        except (KeyboardInterrupt, InputError, KeyError) as error:
+            result = study()
+        except (KeyboardInterrupt, InputError, TimeLimitError) as error:
             reason = why_unfinished(error, task, steps[-1])
             interrupt.release()
-            result, stopped = fit_without_cv(task), isinstance(error, KeyboardInterrupt)
+            result, stopped = study(cross_validate=False), isinstance(error, KeyboardInterrupt)
             notes.append(f"No error estimate: {reason}.")
     stopped = stopped or result.estimator.solution_.status is Status.INTERRUPTED
     return replace(result, notes=[*result.notes, *notes]), stopped
@@ -154,44 +156,9 @@ def why_unfinished(error: BaseException, task: Task, step: str) -> str:
             raise KeyboardInterrupt(text) from None
         click.echo(f"\nstopping: {step}; the model is fitted without it", err=True)
         return f"interrupted ({step})"
-    if isinstance(error, KeyError):
-        # a search that ran out of time has no result for the larger k
-        if task.estimator.time_limit is None:
-            raise error
-        reason = f"the time limit of {task.estimator.time_limit:g} s ended a search too early"
-    else:
-        reason = str(error)
     if task.auto:
-        raise InputError(f"{reason} (in cross-validation); a given --k does without") from error
-    return reason
-
-
-def fit_without_cv(task: Task) -> FitResult:
-    """The model on all rows for a given k, and nothing about its error."""
-    from sklearn.base import clone
-
-    from ..studies.fit_study import GIVEN, FitResult, describe_columns, fingerprint, rank_features
-    from ..studies.standardize import Standardizer
-
-    scaler = Standardizer.fit(task.X)
-    Z = scaler.apply(task.X)
-    model = clone(task.estimator).set_params(n_features_to_select=task.k).fit(Z, task.y)
-    return FitResult(
-        estimator=model,
-        names=task.names,
-        target=task.target,
-        standardizer=scaler,
-        k=int(task.k),
-        k_rule=GIVEN,
-        cv=None,
-        error=None,
-        labels=task.y,
-        scores=model.transform(Z),
-        selected=rank_features(model, task.names),
-        notes=describe_columns(task.X),
-        seed=task.seed,
-        fingerprint=fingerprint(task.X, task.y, task.names),
-    )
+        raise InputError(f"{error} (in cross-validation); a given --k does without") from error
+    return str(error)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..datasets.loader import NamedTable
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
 

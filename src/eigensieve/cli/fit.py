@@ -19,7 +19,7 @@ from ._study import Task, check_task, find_features, run_task
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 MOST_SHOWN = 20
 

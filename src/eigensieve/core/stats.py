@@ -176,16 +176,12 @@ def _centre_by_class(
     rows = np.array(X, dtype=np.float64)
     magnitude = np.maximum(rows.max(axis=0), -rows.min(axis=0))
     _refuse_extremes(magnitude)
-    means = np.empty((counts.size, rows.shape[1]))
-    for k in range(counts.size):
-        member = np.flatnonzero(code == k)
-        # two passes: the second removes the round-off of a large common offset
-        first = rows[member].mean(axis=0)
-        block = rows[member] - first
-        correction = block.mean(axis=0)
-        block -= correction
-        means[k] = first + correction
-        rows[member] = block
+    member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
+    means = np.zeros((counts.size, rows.shape[1]))
+    for _ in range(2):  # the second pass removes the round-off of a large common offset
+        shift = member @ rows
+        _subtract_class_rows(rows, shift, code)
+        means += shift
     # max and min, not abs: no second copy of wide data
     flat = np.maximum(rows.max(axis=0), -rows.min(axis=0)) <= ROUND_OFF * magnitude
     rows[:, flat] = 0.0
@@ -193,3 +189,10 @@ def _centre_by_class(
     same = np.abs(means - overall).max(axis=0) <= ROUND_OFF * magnitude
     means[:, same] = overall[same]
     return means, rows
+
+
+def _subtract_class_rows(rows: np.ndarray, shift: np.ndarray, code: np.ndarray) -> None:
+    """rows -= shift[code], in blocks: no second copy of wide data."""
+    step = max(1, 2**18 // rows.shape[1])
+    for start in range(0, len(rows), step):
+        rows[start : start + step] -= shift[code[start : start + step]]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ._style import FAINT, PALETTE, figure_of, house_style, new_figure, plain, shorten
 
 if TYPE_CHECKING:
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 MOST_BARS = 40
 MOST_DIRECTIONS = 2

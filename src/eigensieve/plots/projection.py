@@ -23,7 +23,7 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
-    from ..studies.fit_study import FitResult
+    from ..studies.fitting import FitResult
 
 MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
 MOST_IN_LEGEND = 24

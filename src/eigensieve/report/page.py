@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ..plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
 from ..plots._style import printable
 from ..studies.cv_path import ErrorEstimate
-from ..studies.fit_study import GIVEN, ONE_SE, FitResult
+from ..studies.fitting import GIVEN, ONE_SE, FitResult
 from . import words
 from .figures import inline_svg
 

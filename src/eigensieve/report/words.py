@@ -13,7 +13,7 @@ from .. import __version__
 from ..core.solution import Solution, Status
 from ..plots._style import printable
 from ..studies.cv_path import ErrorEstimate
-from ..studies.fit_study import GIVEN, ONE_SE, FitResult
+from ..studies.fitting import GIVEN, ONE_SE, FitResult
 
 STOPPED_EARLY = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
 CRITERION_NAMES = {

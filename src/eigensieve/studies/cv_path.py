@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import recall_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from ..errors import InputError
+from ..errors import InputError, TimeLimitError
 from .standardize import Standardizer
 
 DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -71,6 +70,10 @@ class CVPath:
             {"k": k, "error": float(e), "se": float(s), "balanced_error": float(b)}
             for k, e, s, b in columns
         ]
+
+
+class TinyClassError(InputError):
+    """A class is too small to be cross-validated."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def usable_folds(y: np.ndarray, n_folds: int) -> int:
             f"the target has one class only ({str(classes[0])!r}); at least two are needed"
         )
     if smallest < 2:
-        raise InputError(
+        raise TinyClassError(
             f"class {str(classes[np.argmin(counts)])!r} has one sample only: it cannot be "
             "cross-validated; give it more samples, or leave it out"
         )
@@ -213,11 +216,9 @@ def _score_fold(
 ) -> dict[int, tuple[float, float]]:
     scores = {}
     for k, found in _predict_path(estimator, X, y, ks, train, test).items():
-        with warnings.catch_warnings():
-            # a tiny class may be missing from a test part: its recall is left out
-            warnings.filterwarnings("ignore", message="y_pred contains classes")
-            balanced = balanced_accuracy_score(y[test], found)
-        scores[k] = (float(np.mean(found != y[test])), float(1.0 - balanced))
+        # a tiny class may be missing from a test part: it has no recall there
+        recall = recall_score(y[test], found, labels=np.unique(y[test]), average="macro")
+        scores[k] = (float(np.mean(found != y[test])), float(1.0 - recall))
     return scores
 
 
@@ -231,5 +232,10 @@ def _predict_path(
 ) -> dict[int, np.ndarray]:
     scaler = Standardizer.fit(X[train])
     models = estimator.fit_path(scaler.apply(X[train]), y[train], ks)
+    missing = [k for k in ks if k not in models]
+    if missing:
+        raise TimeLimitError(
+            f"the time limit ended a search before k = {missing[0]}; raise it, or ask for less"
+        )
     Z = scaler.apply(X[test])
     return {k: models[k].predict(Z) for k in ks}

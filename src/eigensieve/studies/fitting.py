@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..errors import InputError
 from ..estimators.sparse_lda import SparseLDA
@@ -15,11 +17,11 @@ from .cv_path import (
     DEFAULT_KS,
     CVPath,
     ErrorEstimate,
+    TinyClassError,
     cross_validate_path,
     error_estimate,
     nested_error,
     stratified_splits,
-    usable_folds,
 )
 from .standardize import Standardizer
 
@@ -92,42 +94,29 @@ def fit_study(
     estimator: SparseLDA | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    cross_validate: bool = True,
     progress: StageProgress | None = None,
 ) -> FitResult:
     """Choose k (or take it), estimate the error honestly, fit on all rows.
 
     With ``k="auto"`` the 1-SE rule picks k by repeated cross-validation, and the error comes
     from nested cross-validation; with a number the error is that of plain
-    cross-validation, in which nothing was chosen.
+    cross-validation, in which nothing was chosen; ``cross_validate=False`` then leaves it out.
     """
     base = SparseLDA(random_state=seed) if estimator is None else estimator
     if k != "auto" and not 1 <= int(k) <= X.shape[1]:
         raise InputError(f"k is {k}; the table has {X.shape[1]} features: give 1..{X.shape[1]}")
-
-    def stage(name: str) -> Callable[[int, int], None] | None:
-        return None if progress is None else lambda done, all_: progress(name, done, all_)
-
-    notes: list[str] = []
-    sizes = sorted({*ks, *([] if k == "auto" else [int(k)])})
-    cv, error = None, None
-    options: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
-    try:
-        usable_folds(y, 5)
-    except InputError as reason:
-        if k == "auto" or np.unique(y).size < 2:
-            raise
-        notes.append(f"No error estimate: {reason}.")
-    else:
-        cv = cross_validate_path(base, X, y, sizes, progress=stage("cross-validation"), **options)
-        if k == "auto":
-            error = nested_error(base, X, y, sizes, progress=stage("nested check"), **options)
-        else:
-            error = _fixed_k_error(cv, int(k), y, seed)
-    best = cv.best_k if k == "auto" and cv is not None else int(k)
+    cv, error, notes = None, None, []
+    if k == "auto" or cross_validate:
+        try:
+            cv, error = _estimate_error(base, X, y, k, ks, seed, n_jobs, progress)
+        except TinyClassError as reason:
+            if k == "auto":
+                raise
+            notes.append(f"No error estimate: {reason}.")
+    best = int(k) if cv is None or k != "auto" else cv.best_k
     scaler = Standardizer.fit(X)
     Z = scaler.apply(X)
-    from sklearn.base import clone
-
     model = clone(base).set_params(n_features_to_select=best).fit(Z, y)
     return FitResult(
         estimator=model,
@@ -145,6 +134,29 @@ def fit_study(
         seed=seed,
         fingerprint=fingerprint(X, y, names),
     )
+
+
+def _estimate_error(
+    estimator: SparseLDA,
+    X: np.ndarray,
+    y: np.ndarray,
+    k: int | str,
+    ks: Sequence[int],
+    seed: int,
+    n_jobs: int | None,
+    progress: StageProgress | None,
+) -> tuple[CVPath, ErrorEstimate]:
+    """The cross-validated path, and the error of the recipe for the k that was asked for."""
+
+    def stage(name: str) -> Callable[[int, int], None] | None:
+        return None if progress is None else partial(progress, name)
+
+    options: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
+    sizes = sorted({*ks, *([] if k == "auto" else [int(k)])})
+    cv = cross_validate_path(estimator, X, y, sizes, progress=stage("cross-validation"), **options)
+    if k == "auto":
+        return cv, nested_error(estimator, X, y, sizes, progress=stage("nested check"), **options)
+    return cv, _fixed_k_error(cv, int(k), y, seed)
 
 
 def _fixed_k_error(cv: CVPath, k: int, y: np.ndarray, seed: int) -> ErrorEstimate:
@@ -175,7 +187,8 @@ def describe_columns(X: np.ndarray) -> list[str]:
     """What a user should know about the columns."""
     constant = int(np.count_nonzero(X.max(axis=0) == X.min(axis=0)))
     if constant:
-        return [f"{constant} constant columns can never be selected with profit."]
+        columns = "column is" if constant == 1 else "columns are"
+        return [f"{constant} {columns} constant and worth nothing."]
     return []
 
 
