@@ -38,7 +38,7 @@ MAY_IMPORT = {
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
 ENTRY_POINT = "eigensieve.cli.main"  # its function is called main, as in every console script
-IN_KERNELS = {"numpy", "numba", "math", "__future__", "typing", "collections"}
+IN_KERNELS = {"numpy", "numba", "math", "__future__", "typing", "collections", "logging"}
 
 
 @dataclass(frozen=True)

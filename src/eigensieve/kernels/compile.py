@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TypeVar
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., object])
+logger = logging.getLogger(__name__)
 
 
 def jit(function: F) -> F:
     """Compile on first call; the machine code is kept for later processes."""
-    return numba.njit(cache=True, nogil=True)(function)  # type: ignore[return-value]
+    try:
+        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[return-value]
+    except RuntimeError as reason:  # no folder can be written: slower to start, not broken
+        logger.warning("kernels are compiled anew in every process: %s", reason)
+        return numba.njit(nogil=True)(function)  # type: ignore[return-value]
