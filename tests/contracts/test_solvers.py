@@ -32,8 +32,6 @@ def test_answers_are_valid_and_honest(name: str, problem: str, criterion: str) -
         solution = es.solve(pencil, k, solver=name, criterion=criterion)
         solution.verify(pencil)
         assert solution.k == k
-        assert solution.solver
-        assert solution.seconds >= 0
         best, _ = naive.best(A, B, k, criterion)
         unit = 1e-6 * max(abs(best), pencil.scale)
         assert solution.objective <= best + unit
@@ -79,6 +77,8 @@ def test_a_solver_says_what_it_is(name: str) -> None:
     certified = [es.solve(p, min(3, p.size), solver=name).is_certified for p in BANK.values()]
     if solver.certifies:
         assert all(certified)
+    else:
+        assert not all(certified)
 
 
 def test_size_limit_is_named() -> None:

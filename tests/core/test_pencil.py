@@ -114,6 +114,25 @@ def test_bad_factors_are_refused() -> None:
         _ = es.FactorPencil(np.ones((1, 20_001)), None, np.ones(20_001)).A
 
 
+def test_top_of_a_negative_A() -> None:
+    rng = np.random.default_rng(5)
+    wide = es.FactorPencil(rng.normal(size=(2, 5)), None, np.ones(5), core=-np.eye(2))
+    square = es.FactorPencil(rng.normal(size=(3, 3)), None, np.ones(3), core=-np.eye(3))
+    for pencil in (wide, square):
+        values, X = pencil.top()
+        expected = np.linalg.eigvalsh(pencil.A)[-1]
+        assert values[0] == pytest.approx(expected, abs=1e-10)
+        assert pencil.rayleigh(X[:, 0]) == pytest.approx(expected, abs=1e-10)
+
+
+def test_blocks_may_have_any_labels() -> None:
+    pencil = es.Pencil(np.eye(4) + 0.1, blocks=["b", "a", "b", "a"])
+    assert pencil.blocks.tolist() == [1, 0, 1, 0]
+    assert es.solve(pencil, (1, 2)).k == 3
+    with pytest.raises(PencilError, match="each of the 4"):
+        es.Pencil(np.eye(4), blocks=[0, 1])
+
+
 def test_criteria_need_a_semidefinite_A() -> None:
     for pencil in make_pair(4, indefinite=True):
         with pytest.raises(PencilError, match="lambda_max"):

@@ -50,6 +50,8 @@ def test_a_true_solution_passes(pencil: es.Pencil, solution: es.Solution) -> Non
         (lambda s: {"bound": np.nan}, "below the objective|open gap"),
         (lambda s: {"n_features": 11}, "not 10"),
         (lambda s: {"criterion": "trace"}, "objective"),
+        (lambda s: {"scale": 1e30, "objective": 3 * s.objective}, "scale|objective"),
+        (lambda s: {"values": s.values[:1], "loadings": s.loadings[:, :1]}, "1 eigenvalues"),
     ],
 )
 def test_a_false_solution_does_not(pencil: es.Pencil, solution, change, says: str) -> None:
@@ -94,6 +96,9 @@ def test_path_is_a_mapping(pencil: es.Pencil) -> None:
         ({"k": 2, "speed": 3}, "no option speed; it has direction, swap, n_starts"),
         ({"k": 2, "direction": "sideways"}, "one of auto"),
         ({"k": 2, "n_starts": -1}, "n_starts"),
+        ({"k": 2, "swap": "no"}, "swap"),
+        ({"k": 2, "random_state": "a"}, "random_state"),
+        ({"k": 2, "n_jobs": 1.5}, "n_jobs"),
         ({"k": 2, "solver": "threshold", "vector": "z"}, "'x', 'y' or 'best'"),
     ],
 )
@@ -107,6 +112,17 @@ def test_solve_needs_a_pencil() -> None:
         es.solve(np.eye(3), 2)
     with pytest.raises(OptionError, match="empty"):
         es.solve_path(es.Pencil(np.eye(3)), [])
+    with pytest.raises(OptionError, match="must list cardinalities"):
+        es.solve_path(es.Pencil(np.eye(3)), 2)
+    with pytest.raises(InputError, match="feature indices"):
+        es.solve_path(es.Pencil(np.eye(3)), [2], exclude=["a"])
+    big = es.Pencil(np.eye(100))
+    assert es.solve_path(big, include=range(60)).ks == list(range(60, 101))
+
+
+def test_a_solution_cannot_be_changed_by_accident(solution: es.Solution) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        solution.support[0] = 3
 
 
 def test_callback_hears_of_progress() -> None:

@@ -1,10 +1,14 @@
 """SparseLDA: the rule against scikit-learn's, odd data, options."""
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import eigensieve as es
 from eigensieve.errors import InputError
@@ -141,6 +145,53 @@ def test_fit_path_equals_single_fits() -> None:
         assert model.n_features_to_select == k
 
 
+def test_fit_path_leaves_the_estimator_alone() -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3, include=[0, 1], exclude=range(25, 30), n_components=2)
+    lda.fit(X, np.array(list("abc"))[y])
+    before = lda.predict(X)
+    models = lda.fit_path(X, y + 10, [1, 2, 5, 26])
+    assert list(models) == [2, 5]
+    np.testing.assert_array_equal(lda.predict(X), before)
+    fresh = es.SparseLDA()
+    fresh.fit_path(X, y, [1])
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    assert es.SparseLDA(1, n_components=2).fit(X, y).transform(X).shape == (60, 1)
+
+
+def test_fit_path_tells_what_a_time_limit_cost() -> None:
+    X, y = make_data(60, 1500)
+    with pytest.warns(ConvergenceWarning, match="k = 30 was not reached"):
+        models = es.SparseLDA(time_limit=0.0).fit_path(X, y, [20, 30])
+    assert list(models) == [20]
+
+
+def test_ctrl_c_keeps_the_fit_and_ends_the_loop() -> None:
+    X, y = make_data(40, 30)
+    lda = es.SparseLDA(5, solver="exhaustive")
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        [lda.fit(X, y) for _ in range(100)]
+    timer.join()
+    assert lda.support_.sum() == 5
+    assert lda.predict(X).shape == (40,)
+
+
+def test_the_data_are_never_changed() -> None:
+    for p in (12, 900):
+        X, y = make_data(30, p)
+        X.flags.writeable = False
+        for order in ("C", "F"):
+            given = np.array(X, order=order)
+            es.SparseLDA(3).fit(given, y).predict(given)
+            np.testing.assert_array_equal(given, X)
+    lda = es.SparseLDA(3).fit(X, y)
+    lda.get_support(indices=True)[:] = 0
+    assert lda.get_support(indices=True).tolist() != [0, 0, 0]
+
+
 def test_include_exclude_by_name_and_index() -> None:
     import pandas as pd
 
@@ -150,6 +201,9 @@ def test_include_exclude_by_name_and_index() -> None:
     assert lda.support_[9]
     assert not lda.support_[0]
     assert es.SparseLDA(3, include=[9]).fit(X, y).support_[9]
+    assert es.SparseLDA(3, include=np.arange(30) == 9).fit(X, y).support_[9]
+    with pytest.raises(InputError, match="no feature to select"):
+        es.SparseLDA(3, exclude=range(30)).fit(X, y)
     with pytest.raises(InputError, match="no feature is called 'nope'"):
         es.SparseLDA(3, include=["nope"]).fit(frame, y)
     with pytest.raises(InputError, match="X has none"):
@@ -179,6 +233,10 @@ def test_warnings_of_clipping_and_early_ends() -> None:
         ({"ridge": -1}, ">= 0"),
         ({"priors": [0.5, 0.5]}, "3 positive numbers"),
         ({"n_components": 3}, "at most 2"),
+        ({"priors": [np.inf, 1, 1]}, "3 positive numbers"),
+        ({"priors": "abc"}, "3 positive numbers"),
+        ({"solver_options": {"criterion": "trace"}}, "no option of a solver"),
+        ({"include": [True, False]}, "mask of 2"),
         ({"solver_options": {"wings": 2}}, "no option wings"),
         ({"include": [1], "exclude": [1]}, "both"),
     ],
@@ -195,6 +253,8 @@ def test_one_class_and_singletons_are_refused() -> None:
         es.SparseLDA(2).fit(X, np.zeros(10))
     with pytest.raises(InputError, match="one sample only"):
         es.SparseLDA(2).fit(X, np.arange(10).astype(str))
+    with pytest.raises(InputError, match="missing labels"):
+        es.SparseLDA(2).fit(X, np.array([None, "a"] * 5, dtype=object))
 
 
 def test_repeated_names_and_extreme_values_are_refused() -> None:

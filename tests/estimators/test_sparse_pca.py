@@ -85,6 +85,13 @@ def test_pit_props_six_components(data_dir) -> None:
     assert sorted(supports[3:]) == [[11], [12], [13]]  # equal variances: any order
 
 
+def test_a_loading_may_be_zero() -> None:
+    X = np.vstack([np.diag([5.0, 4, 3, 2]), -np.diag([5.0, 4, 3, 2])])
+    pca = es.SparsePCA(1, n_features_to_select=3).fit(X)
+    assert pca.get_support().sum() == 3
+    assert np.count_nonzero(pca.components_) >= 1
+
+
 def test_odd_data() -> None:
     X = make_data(6, 300)  # wide
     pca = es.SparsePCA(2, n_features_to_select=3).fit(X.astype(np.float32))

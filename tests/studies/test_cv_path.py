@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
-from eigensieve.errors import InputError
+from eigensieve.errors import InputError, TimeLimitError
 from eigensieve.studies.cv_path import CVPath, cross_validate_path, error_estimate, nested_error
 from eigensieve.studies.standardize import Standardizer
 
@@ -18,7 +19,7 @@ def make_data(n: int = 60, p: int = 40, seed: int = 0) -> tuple[np.ndarray, np.n
 
 
 def path_with(errors: list[float], se: float) -> CVPath:
-    spread = se * np.sqrt(2) * np.array([[1.0], [-1.0]]) / np.sqrt(2) / 1.0
+    spread = se * np.array([[1.0], [-1.0]])  # sd(ddof=1) / sqrt(2 folds) = se
     folds = np.array(errors) + spread
     return CVPath((1, 2, 5, 10), folds, folds, 2, 1)
 
@@ -70,8 +71,9 @@ def test_nested_error_is_at_chance_on_noise() -> None:
     for seed in range(12):
         X, y = rng.normal(size=(40, 300)), rng.permutation(np.arange(40) % 2)
         errors.append(nested_error(es.SparseLDA(), X, y, ks=(1, 5), random_state=seed).error)
-    # leaving one out of a balanced class tips the priors against it: chance is .5 or a bit more
-    assert 0.5 - 3 * np.std(errors) / np.sqrt(12) <= np.mean(errors) <= 0.62
+    # 480 predictions at chance have a standard error of .023, more for the folds' dependence;
+    # leaving samples out of a balanced class tips the priors against it: a bit above .5
+    assert 0.42 <= np.mean(errors) <= 0.62
 
 
 def test_tiny_classes() -> None:
@@ -86,7 +88,17 @@ def test_tiny_classes() -> None:
     with pytest.raises(InputError, match="one class only"):
         cross_validate_path(es.SparseLDA(), X, np.zeros(20), ks=(2,))
     with pytest.raises(InputError, match="no k"):
-        cross_validate_path(es.SparseLDA(), X, make_data(20)[1], ks=(0, 50))
+        cross_validate_path(es.SparseLDA(), X, make_data(20)[1], ks=(50,))
+
+
+def test_wishes_of_the_estimator_are_respected() -> None:
+    X, y = make_data(40, 12)
+    cv = cross_validate_path(
+        es.SparseLDA(include=[4, 5], exclude=[0, 1, 2]), X, y, ks=(1, 2, 9, 10)
+    )
+    assert cv.ks == (2, 9)
+    with pytest.raises(TimeLimitError, match="before k = 12"), pytest.warns(ConvergenceWarning):
+        cross_validate_path(es.SparseLDA(time_limit=0.0), X, y, ks=(4, 12), n_jobs=1)
 
 
 def test_wilson_interval() -> None:

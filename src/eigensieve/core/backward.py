@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import linalg
 
@@ -22,34 +24,39 @@ def backward_is_cheap(problem: Problem) -> bool:
     """Whether a backward pass takes seconds at most (the largest eigenvalue may not)."""
     if working_criterion(problem) != "lambda_max":
         return True
-    p = problem.allowed.size
+    p = problem.pencil.size
     c = p if not isinstance(problem.pencil, FactorPencil) else len(problem.pencil.H)
     return p * (p * c**2 + 20.0 * c**3) <= CHEAP_WORK
 
 
-def backward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.ndarray]:
-    """Sets of every size from all allowed features down to k.
+def backward_pass(
+    problem: Problem, ks: Sequence[int], budget: Budget, solver: str
+) -> dict[int, np.ndarray]:
+    """The sets of the given sizes on the way from all allowed features down to the smallest.
 
     If the budget ends first, the smaller sets are missing.
     """
-    ids = problem.allowed
+    ids = problem.features
     removable = ~np.isin(ids, problem.include)
     state = make_state(problem, ids)
     alive = np.ones(ids.size, dtype=bool)
-    sets = {ids.size: ids.copy()}
-    for size in range(ids.size - 1, problem.k - 1, -1):
+    sets: dict[int, np.ndarray] = {}
+    steps = ids.size - min(ks)
+    for step in range(1, steps + 1):
         if budget.stop() is not None:
             break
         deletable = alive & removable & _over_quota(problem, ids, alive)
         j = state.cheapest(deletable)
         alive[j] = False
         state.delete(j)
-        sets[size] = ids[alive]
+        size = problem.pencil.size - step
+        if size in ks:
+            sets[size] = ids[alive]
         if size <= COMPACT_AT * alive.size:
             state.keep(alive)
             ids, removable = ids[alive], removable[alive]
             alive = np.ones(size, dtype=bool)
-        budget.report(solver, "backward", ids.size - size, total=ids.size - problem.k)
+        budget.report(solver, "backward", step, total=steps)
     return sets
 
 

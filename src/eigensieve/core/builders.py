@@ -99,7 +99,7 @@ def lda_pencil_from_stats(
     s = max(s, SHRINKAGE_FLOOR)
     H = stats.between_factor()
     within = stats.within_variance()
-    total = within + np.einsum("ij,ij->j", H, H)
+    total = within + np.einsum("ij,ij->j", H, H)  # exactly 0 for a constant column
     d = np.maximum(s * within + ridge, SHRINKAGE_FLOOR * total)
     d[total == 0] = 1.0
     p, n = stats.n_features, stats.n_samples

@@ -54,6 +54,11 @@ def score_values(values: np.ndarray, criterion: str) -> float:
     raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
 
 
+def count_positive(values: np.ndarray) -> int:
+    """How many eigenvalues (descending) of a semidefinite A count; at least one is kept."""
+    return max(1, int(np.count_nonzero(values > NOISE * max(values[0], 0.0))))
+
+
 def generalized_eigh(A: np.ndarray, B: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (descending) and B-orthonormal eigenvectors of a small dense pair.
 
@@ -64,8 +69,19 @@ def generalized_eigh(A: np.ndarray, B: np.ndarray | None) -> tuple[np.ndarray, n
         values, vectors = linalg.eigh(A)
         return values[::-1], vectors[:, ::-1]
     scale = 1.0 / np.sqrt(np.diag(B))
-    values, vectors = linalg.eigh(A * np.outer(scale, scale), B * np.outer(scale, scale))
+    B = B * np.outer(scale, scale)
+    values, vectors = linalg.eigh(A * np.outer(scale, scale), B)
+    vectors /= np.sqrt(np.einsum("ij,ij->j", vectors, B @ vectors))  # near-singular B: refresh
     return values[::-1], (vectors * scale[:, None])[:, ::-1]
+
+
+def unit_cholesky(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """L and s = 1/sqrt(diag M) with L L' = M scaled to a unit diagonal."""
+    scale = 1.0 / np.sqrt(np.diag(M))
+    L, failed = linalg.lapack.dpotrf(M * np.outer(scale, scale), lower=True, clean=True)
+    if failed:
+        raise PencilError("a submatrix of B is not positive definite; add a ridge or shrinkage")
+    return L, scale
 
 
 def spd_inverse(M: np.ndarray) -> np.ndarray:
@@ -73,10 +89,7 @@ def spd_inverse(M: np.ndarray) -> np.ndarray:
 
     LAPACK is called directly: scipy.linalg.inv starts threads for matrices of ten rows.
     """
-    scale = 1.0 / np.sqrt(np.diag(M))
-    L, failed = linalg.lapack.dpotrf(M * np.outer(scale, scale), lower=True)
-    if failed:
-        raise PencilError("a submatrix of B is not positive definite; add a ridge or shrinkage")
+    L, scale = unit_cholesky(M)
     inverse, _ = linalg.lapack.dpotri(L, lower=True)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     return inverse * np.outer(scale, scale)

@@ -52,7 +52,8 @@ def deflate(pencil: Pencil, vectors: np.ndarray, method: str = "projection") -> 
         A = A - np.outer(Ax, Ax) / value if value != 0 else A
     else:
         A = A - value * np.outer(Bx, Bx)
-    return Pencil._trusted((A + A.T) / 2, None if pencil.has_identity_B else pencil.B)
+    B = None if pencil.has_identity_B else pencil.B
+    return Pencil._trusted((A + A.T) / 2, B, blocks=pencil.blocks)
 
 
 def _deflate_factor(pencil: FactorPencil, x: np.ndarray, Bx: np.ndarray, method: str) -> Pencil:
@@ -70,7 +71,8 @@ def _deflate_factor(pencil: FactorPencil, x: np.ndarray, Bx: np.ndarray, method:
         H = np.vstack([H, Bx])
         old = np.eye(len(H) - 1) if core is None else core
         core = linalg.block_diag(old, [[-value]])
-    return FactorPencil(H, pencil.W, pencil.d, core=core)
+    blocks = None if pencil.blocks is None else list(pencil.blocks)
+    return FactorPencil(H, pencil.W, pencil.d, core=core, blocks=blocks)
 
 
 def _orthogonalize(pencil: Pencil, vectors: np.ndarray) -> np.ndarray:

@@ -7,9 +7,9 @@ import numpy as np
 from .budget import Budget
 from .moves import top_k
 from .problem import Problem
-from .secular import best_addition, first_max
-from .swap import bordered, working_criterion
-from .sweep import DEPENDENT, Sweep
+from .secular import TIE, best_addition, first_max
+from .swap import BLOCK, SetPencil, working_criterion
+from .sweep import DEPENDENT, Sweep, total_sweep
 
 
 def forward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.ndarray]:
@@ -42,8 +42,7 @@ def _take(state: State, order: list[int], j: int) -> None:
 
 
 def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
-    free = np.zeros(problem.pencil.size, dtype=bool)
-    free[problem.allowed] = True
+    free = np.ones(problem.pencil.size, dtype=bool)
     free[order] = False
     return np.flatnonzero(free & problem.open_blocks(order))
 
@@ -51,12 +50,10 @@ def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
 def _first_feature(problem: Problem) -> int:
     """The best single feature; if none scores alone (CCA), the largest in the eigenvector."""
     pencil = problem.pencil
-    allowed = problem.allowed
-    ratio = (pencil.diag_A / pencil.diag_B)[allowed]
+    ratio = pencil.diag_A / pencil.diag_B
     if ratio.max() > 1e-12 * pencil.scale:
-        return int(allowed[first_max(ratio)])
-    x = pencil.top()[1][:, 0] * np.sqrt(pencil.diag_B)
-    return int(allowed[first_max(np.abs(x[allowed]))])
+        return first_max(ratio)
+    return first_max(np.abs(pencil.top()[1][:, 0]) * np.sqrt(pencil.diag_B))
 
 
 def _complete(
@@ -78,6 +75,7 @@ class State:
 
     def __init__(self, problem: Problem) -> None:
         self.pencil = problem.pencil
+        self.unit = problem.pencil.scale
         self.sweep = Sweep(self.pencil.columns_B, self.pencil.diag_B, problem.k)
 
     def add(self, j: int, slot: int) -> None:
@@ -119,12 +117,7 @@ class LogdetState(State):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        pencil = self.pencil
-        self.total = Sweep(
-            lambda index: pencil.columns_A(index) + pencil.columns_B(index),
-            pencil.diag_A + pencil.diag_B,
-            problem.k,
-        )
+        self.total = total_sweep(self.pencil, problem.k)
 
     def add(self, j: int, slot: int) -> None:
         super().add(j, slot)
@@ -153,9 +146,13 @@ class LambdaState(State):
         ok = candidates[self.sweep.v[candidates] > DEPENDENT * self.pencil.diag_B[candidates]]
         if ok.size == 0:
             return int(candidates[0])
-        w, Z, corner = bordered(
-            self.pencil, S, self.columns[:, : S.size], self.sweep.C[ok, : S.size],
-            self.sweep.v[ok], ok,
-        )  # fmt: skip
-        j, _ = best_addition(w, Z, corner, self.pencil.scale)
-        return int(ok[j])
+        small = SetPencil.of(self.pencil, S)
+        best, winner = -np.inf, int(ok[0])
+        for start in range(0, ok.size, BLOCK):  # p x k arrays only in blocks
+            part = ok[start : start + BLOCK]
+            C, cross = self.sweep.C[part, : S.size], self.columns[part, : S.size]
+            Z, corner = small.borders(self.pencil.diag_A[part], cross, C, self.sweep.v[part])
+            j, found = best_addition(small.values, Z, corner, self.unit, best)
+            if j >= 0:
+                best, winner = found + TIE * max(abs(found), self.unit), int(part[j])
+        return winner

@@ -36,8 +36,11 @@ class DenseInverse:
 
     def __init__(self, M: np.ndarray) -> None:
         self.M = M
-        self.alive = np.ones(len(M), dtype=bool)
-        self.P = np.ascontiguousarray(spd_inverse(M))
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.alive = np.ones(len(self.M), dtype=bool)
+        self.P = np.ascontiguousarray(spd_inverse(self.M))
 
     @property
     def diagonal(self) -> np.ndarray:
@@ -55,7 +58,8 @@ class DenseInverse:
         return self.P @ V
 
     def keep(self, alive: np.ndarray) -> None:
-        self.__init__(self.M[np.ix_(alive, alive)])  # type: ignore[misc]
+        self.M = self.M[np.ix_(alive, alive)]
+        self._refresh()
 
 
 class FactorInverse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,9 @@ from ..errors import InputError
 from .criteria import fix_signs, generalized_eigh
 from .pencil import Pencil
 from .problem import Problem
+
+# Eigenvectors that may take part in a score; more carry next to nothing.
+MANY = 50
 
 
 def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
@@ -41,7 +46,7 @@ def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
 def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
     """k features: include (and start), then the highest scores within the block quotas."""
     chosen = list(problem.include if start is None else start)
-    candidates = np.setdiff1d(problem.allowed, chosen)
+    candidates = np.setdiff1d(problem.features, chosen)
     # stable sort: ties go to the lowest index
     for j in candidates[np.argsort(-scores[candidates], kind="stable")]:
         if len(chosen) == problem.k:
@@ -51,25 +56,26 @@ def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None)
     return np.sort(np.asarray(chosen, dtype=np.intp))
 
 
-def eigenvector_scores(problem: Problem, m: int = 1) -> np.ndarray:
-    """What the leading eigenvectors of the whole pencil say of every feature.
+def eigenvector_scores(problem: Problem) -> np.ndarray:
+    """What the leading eigenvectors, over all features, say of every feature.
 
     |x_j| for "lambda_max"; for the other criteria the norm over the eigenvectors,
     weighted by their eigenvalues.
     """
     if problem.criterion == "lambda_max":
-        return np.abs(problem.pencil.top(m)[1][:, -1])
-    values, vectors = problem.pencil.top(min(len(problem.pencil.spectral_factor[0]), 50))
+        return np.abs(problem.pencil.top()[1][:, 0])
+    values, vectors = problem.pencil.top(MANY)
     return np.sqrt(np.square(vectors) @ np.maximum(values, 0.0))
 
 
 def starting_supports(
     problem: Problem, n_starts: int, rng: np.random.Generator
-) -> list[np.ndarray]:
+) -> Iterator[np.ndarray]:
     """Other places to start a local search from: eigenvectors first, then random sets."""
-    scale = np.sqrt(problem.pencil.diag_B)
+    if n_starts == 0:
+        return
     _, vectors = problem.pencil.top(min(3, n_starts))
-    starts = [top_k(problem, np.abs(v) * scale) for v in vectors.T]
-    while len(starts) < n_starts:
-        starts.append(top_k(problem, rng.random(problem.pencil.size)))
-    return starts
+    for v in vectors.T:
+        yield top_k(problem, np.abs(v) * np.sqrt(problem.pencil.diag_B))
+    for _ in range(n_starts - vectors.shape[1]):
+        yield top_k(problem, rng.random(problem.pencil.size))

@@ -22,6 +22,10 @@ from .criteria import fix_signs, generalized_eigh
 SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
 DENSE_LIMIT = 20_000
+# B with unit diagonal and an eigenvalue below this is singular to working precision.
+SINGULAR = 1e-13
+# Up to this size the scale of an indefinite A is found from the matrix itself.
+EXACT_SCALE = 3000
 
 
 class Pencil:
@@ -36,7 +40,7 @@ class Pencil:
         None means the identity.
     blocks : sequence of int, optional
         The block (view) of every feature, for pencils whose cardinality is
-        limited per block, as in CCA.
+        limited per block, as in CCA. Numbered 0, 1, ... in sorted order.
 
     Examples
     --------
@@ -63,11 +67,15 @@ class Pencil:
 
     @classmethod
     def _trusted(
-        cls, A: np.ndarray, B: np.ndarray | None, factor: np.ndarray | None = None
+        cls,
+        A: np.ndarray,
+        B: np.ndarray | None,
+        factor: np.ndarray | None = None,
+        blocks: np.ndarray | None = None,
     ) -> Pencil:
         """A pencil from matrices that are known to be valid, and A's factor if that is known."""
         pencil = cls.__new__(cls)
-        pencil._A, pencil._B, pencil.blocks = A, B, None
+        pencil._A, pencil._B, pencil.blocks = A, B, blocks
         if factor is not None:  # A = factor' factor: spare the eigen-decompositions below
             pencil.__dict__["spectral_factor"] = (factor, np.ones(len(factor)))
             pencil.__dict__["is_psd"] = True
@@ -177,15 +185,28 @@ class Pencil:
         rest = np.abs(self._A - np.outer(a, a / pivot)) * np.outer(d, d)
         return bool(rest.max() <= 1e-13 * self.scale)
 
-    @cached_property
+    @property
     def scale(self) -> float:
         """max |A_ij| / sqrt(B_ii B_jj): the unit in which a gap near zero is measured."""
+        return float(self.scales.max(initial=0.0))
+
+    @cached_property
+    def scales(self) -> np.ndarray:
+        """The same maximum for every feature, over its own row."""
         d = 1.0 / np.sqrt(self.diag_B)
-        return float(np.abs(self._A * np.outer(d, d)).max(initial=0.0))
+        return np.abs(self._A * np.outer(d, d)).max(axis=1)
+
+    def take(self, index: np.ndarray) -> Pencil:
+        """The pencil of a subset of the features, in the same form."""
+        part = self.restrict(index)
+        part.blocks = None if self.blocks is None else self.blocks[index]
+        return part
 
 
 class FactorPencil(Pencil):
     """A = H' C H and B = W'W + diag(d) kept as factors; p x p is never formed.
+
+    The arrays are not copied: do not change them afterwards.
 
     Parameters
     ----------
@@ -306,15 +327,21 @@ class FactorPencil(Pencil):
         # with G = H B^-1 H' = R R', the eigenvalues of (A, B) that are not zero are those of
         # R' C R (c x c): no iteration, no p x p
         BinvH = self.solve_B(self.H.T)
-        _, R = _square_root(self.H @ BinvH)
+        R = _square_root(self.H @ BinvH)
         CR = R if self.core is None else self.core @ R
         values, V = linalg.eigh(R.T @ CR)
         keep = np.flatnonzero(values > 1e-13 * np.abs(values).max(initial=0.0))[::-1][:m]
-        if keep.size == 0:  # A has no positive direction: any vector of its null space
-            e = np.zeros((self.size, 1))
-            e[0] = 1.0 / np.sqrt(self.diag_B[0])
-            return np.zeros(1), e
+        if keep.size == 0:
+            return self._top_without_positive()
         return values[keep], fix_signs(BinvH @ (CR @ V[:, keep]) / values[keep])
+
+    def _top_without_positive(self) -> tuple[np.ndarray, np.ndarray]:
+        """A has no positive direction: a vector of its null space, if there is one."""
+        if self.size <= len(self.H):
+            return self.restrict(np.arange(self.size)).top()
+        x = np.ones(self.size)
+        x -= np.linalg.lstsq(self.H, self.H @ x, rcond=None)[0]
+        return np.zeros(1), (x / np.sqrt(x @ self.apply_B(x)))[:, None]
 
     @cached_property
     def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
@@ -329,7 +356,7 @@ class FactorPencil(Pencil):
     def is_psd(self) -> bool:
         if self.core is None:
             return True
-        _, R = _square_root(self.H @ (self.H / self.diag_B).T)
+        R = _square_root(self.H @ (self.H / self.diag_B).T)
         values = linalg.eigvalsh(R.T @ self.core @ R)
         return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
 
@@ -338,17 +365,25 @@ class FactorPencil(Pencil):
         return len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
 
     @cached_property
-    def scale(self) -> float:
-        # |H_i' C H_j| <= |C| |H_i| |H_j|: exact for C = I, an upper bound otherwise
-        norm = 1.0 if self.core is None else float(np.abs(linalg.eigvalsh(self.core)).max())
-        rows = np.einsum("ij,ij->j", self.H, self.H) / self.diag_B
-        return norm * float(rows.max(initial=0.0))
+    def scales(self) -> np.ndarray:
+        if self.core is None:  # Cauchy-Schwarz: the largest entry lies on the diagonal
+            return self.diag_A / self.diag_B
+        if self.size <= EXACT_SCALE:
+            return self.restrict(np.arange(self.size)).scales
+        # |H_i' C H_j| <= |C| |H_i| |H_j|: an upper bound
+        norm = float(np.abs(linalg.eigvalsh(self.core)).max())
+        return norm * np.einsum("ij,ij->j", self.H, self.H) / self.diag_B
+
+    def take(self, index: np.ndarray) -> Pencil:
+        part = FactorPencil(self.H[:, index], self.W[:, index], self.d[index], core=self.core)
+        part.blocks = None if self.blocks is None else self.blocks[index]
+        return part
 
 
-def _square_root(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of a semidefinite G, and R with G = R R'."""
+def _square_root(G: np.ndarray) -> np.ndarray:
+    """R with R R' = G, for a semidefinite G."""
     values, vectors = linalg.eigh((G + G.T) / 2)
-    return values, vectors * np.sqrt(np.maximum(values, 0.0))
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def _identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
@@ -394,7 +429,7 @@ def _require_positive_definite(B: np.ndarray) -> None:
         d = 1.0 / np.sqrt(diagonal)
         scaled = B * np.outer(d, d)
         smallest = float(linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0])
-        if smallest > 1e-14 * len(B):
+        if smallest > SINGULAR:
             return
     smallest = float(linalg.eigvalsh(B, subset_by_index=[0, 0])[0])
     raise PencilError(
@@ -406,7 +441,7 @@ def _require_positive_definite(B: np.ndarray) -> None:
 def _check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
     if blocks is None:
         return None
-    array = np.asarray(blocks, dtype=np.intp)
+    array = np.asarray(blocks)
     if array.shape != (p,):
         raise PencilError(f"blocks must name the block of each of the {p} features")
-    return array
+    return np.unique(array, return_inverse=True)[1].astype(np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import check_k
-from .criteria import NOISE, check_criterion, fix_signs, generalized_eigh, score_values
+from .criteria import check_criterion, count_positive, fix_signs, generalized_eigh, score_values
 from .pencil import Pencil
 from .solution import Solution, Status
 
@@ -25,22 +25,26 @@ class Problem:
     pencil : Pencil
     k : int
     criterion : str
-    include, exclude : arrays of feature indices
+    include : array of feature indices
     quota : dict block -> number of features, or None
         For a pencil with blocks and k = (kx, ky).
+    columns, n_features : array, int
+        Where the pencil's features stand among those that the user has: excluded ones are
+        taken out beforehand, so that solvers never meet them. `solution` translates back.
     """
 
     pencil: Pencil
     k: int
     criterion: str
     include: np.ndarray
-    exclude: np.ndarray
-    quota: dict[int, int] | None = None
+    quota: dict[int, int] | None
+    columns: np.ndarray
+    n_features: int
 
     @cached_property
-    def allowed(self) -> np.ndarray:
-        """Indices of the features that may be chosen, sorted."""
-        return np.setdiff1d(np.arange(self.pencil.size), self.exclude)
+    def features(self) -> np.ndarray:
+        """Indices of the features that may be chosen: all of the problem's pencil."""
+        return np.arange(self.pencil.size)
 
     def with_k(self, k: int) -> Problem:
         """The same problem with another cardinality."""
@@ -79,18 +83,18 @@ class Problem:
         small = self.pencil.restrict(S)
         values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
         objective = score_values(values, self.criterion)
-        m = 1 if self.criterion == "lambda_max" else _count_positive(values)
-        if S.size in (self.allowed.size, self.include.size):  # there is no other choice
+        m = 1 if self.criterion == "lambda_max" else count_positive(values)
+        if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective
         return Solution(
-            support=S,
-            loadings=fix_signs(vectors[:, :m]),
-            values=values[:m],
+            support=_frozen(self.columns[S]),
+            loadings=_frozen(fix_signs(vectors[:, :m])),
+            values=_frozen(values[:m]),
             objective=objective,
             status=status,
             criterion=self.criterion,
             solver=solver,
-            n_features=self.pencil.size,
+            n_features=self.n_features,
             scale=self.pencil.scale,
             **details,
         )
@@ -106,27 +110,27 @@ def make_problem(
     """Validate the wishes and build the `Problem`."""
     if not isinstance(pencil, Pencil):
         raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
-    check_criterion(criterion, pencil)
     inside = _indices(include, pencil.size, "include")
     outside = _indices(exclude, pencil.size, "exclude")
     both = np.intersect1d(inside, outside)
     if both.size:
         raise InputError(f"features {both.tolist()} are both in include and in exclude")
-    quota = None
-    if np.ndim(k) > 0:
-        quota = _quota(pencil, k)  # type: ignore[arg-type]
-        k = sum(quota.values())
-    problem = Problem(pencil, check_k(k), criterion, inside, outside, quota)
+    quota = _quota(pencil, k) if isinstance(k, Sequence | np.ndarray) and np.ndim(k) else None
+    number = check_k(k if quota is None else sum(quota.values()))
+    columns = np.setdiff1d(np.arange(pencil.size), outside)
+    if number > columns.size:
+        raise InputError(
+            f"k is {number}, but only {columns.size} of {pencil.size} features may be chosen"
+        )
+    part = pencil.take(columns) if outside.size else pencil
+    check_criterion(criterion, part)
+    place = np.searchsorted(columns, inside)
+    problem = Problem(part, number, criterion, place, quota, columns, pencil.size)
     _check_feasible(problem)
     return problem
 
 
 def _check_feasible(problem: Problem) -> None:
-    free = problem.allowed.size
-    if problem.k > free:
-        raise InputError(
-            f"k is {problem.k}, but only {free} of {problem.pencil.size} features may be chosen"
-        )
     if problem.k < problem.include.size:
         raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
     if problem.quota is None:
@@ -135,7 +139,7 @@ def _check_feasible(problem: Problem) -> None:
     assert blocks is not None
     for block, most in problem.quota.items():
         forced = int(np.count_nonzero(blocks[problem.include] == block))
-        there = int(np.count_nonzero(blocks[problem.allowed] == block))
+        there = int(np.count_nonzero(blocks == block))
         if not forced <= most <= there:
             raise InputError(
                 f"block {block} is to give {most} features, but {forced} are in include "
@@ -165,6 +169,8 @@ def _indices(values: Sequence[int], p: int, name: str) -> np.ndarray:
     return np.unique(array).astype(np.intp)
 
 
-def _count_positive(values: np.ndarray) -> int:
-    """How many eigenvalues of a semidefinite A count; at least one vector is kept."""
-    return max(1, int(np.count_nonzero(values > NOISE * max(values[0], 0.0))))
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """The array, read-only: nobody changes a solution by accident."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import score_values
+from .criteria import count_positive, score_values
 from .pencil import Pencil
 
 
@@ -27,6 +27,11 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @property
+    def is_early(self) -> bool:
+        """Whether a limit or Ctrl-C ended the search before it was done."""
+        return self in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,9 +104,10 @@ class Solution:
     def verify(self, pencil: Pencil, *, tol: float = 1e-8) -> None:
         """Recompute everything without solver code; raise `VerificationError` if it is off.
 
-        Checks the cardinality, that the vectors live on the support and satisfy x'Bx = 1
-        and A_S x = value B_S x, the eigenvalues (scipy), the objective, that the bound
-        is not below the objective, and that OPTIMAL is claimed only with a closed gap.
+        Checks that the support is a sorted set, that the loadings satisfy x'Bx = 1 and
+        A_S x = value B_S x, the eigenvalues (scipy) and their number, the objective, the
+        scale, that the bound is not below the objective, and that OPTIMAL is claimed only with a
+        closed gap. Nothing that the solution says of itself sets a tolerance.
         """
         S = self.support
         if self.n_features != pencil.size:
@@ -114,8 +120,12 @@ class Solution:
         d = 1.0 / np.sqrt(small.diag_B)
         A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
         values = linalg.eigh(A, B, eigvals_only=True)[::-1]
-        unit = max(float(np.abs(values).max()), self.scale, np.finfo(float).tiny)
+        unit = max(float(np.abs(values).max()), float(np.abs(A).max()), np.finfo(float).tiny)
+        if self.values.size != (1 if self.criterion == "lambda_max" else count_positive(values)):
+            raise VerificationError(f"{self.values.size} eigenvalues do not make {self.criterion}")
         _close(self.values, values[: self.values.size], tol * unit, "eigenvalues")
+        if not np.abs(A).max() * (1 - tol) <= self.scale <= pencil.scale * (1 + tol):
+            raise VerificationError(f"scale {self.scale} does not belong to this pencil")
         objective = score_values(values, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
         _close(self.objective, objective, tol * size, "objective")

@@ -8,7 +8,7 @@ wide data, where p x p would not fit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,8 @@ class ClassStats:
     classes : array (K,), sorted labels
     counts : array (K,)
     means : array (K, p)
+    tails : array (K, p)
+        What the rounding of ``means`` left out: merging stays exact under a large offset.
     rows : array (m, p) or None
         Residual rows R with R'R = within-class sum of squares (wide data).
     gram : array (p, p) or None
@@ -51,6 +53,7 @@ class ClassStats:
     classes: np.ndarray
     counts: np.ndarray
     means: np.ndarray
+    tails: np.ndarray
     rows: np.ndarray | None
     gram: np.ndarray | None
 
@@ -64,18 +67,18 @@ class ClassStats:
         labels = np.asarray(y)
         if data.ndim != 2 or labels.shape != (len(data),):
             raise InputError(f"X has shape {data.shape} and y {labels.shape}; need (n, p) and (n,)")
-        if len(data) == 0:
-            raise InputError("X has no rows")
+        if 0 in data.shape:
+            raise InputError(f"X has shape {data.shape}: no rows, or no columns")
         classes, code = np.unique(labels, return_inverse=True)
         counts = np.bincount(code, minlength=classes.size)
-        means, rows = _centre_by_class(data, code, counts)
+        means, tails, rows = _centre_by_class(data, code, counts)
         p = data.shape[1]
         if form == "auto":
             form = "gram" if p <= max(len(data), DENSE_FEATURES) else "rows"
         if form == "gram":
-            return cls(classes, counts, means, None, rows.T @ rows)
+            return cls(classes, counts, means, tails, None, rows.T @ rows)
         if form == "rows":
-            return cls(classes, counts, means, rows, None)
+            return cls(classes, counts, means, tails, rows, None)
         raise InputError(f"form is {form!r}; it must be 'auto', 'rows' or 'gram'")
 
     @property
@@ -114,13 +117,20 @@ class ClassStats:
 
     def between_factor(self) -> np.ndarray:
         """H (c, p), c <= K - 1, with H'H = sum_k (n_k/n) (m_k - m)(m_k - m)'."""
+        # differences to one class first: equal means then give exact zeros
+        shifts = (self.means - self.means[0]) + (self.tails - self.tails[0])
         root = np.sqrt(self.priors)
-        H = root[:, None] * (self.means - self.mean)
+        H = root[:, None] * (shifts - self.priors @ shifts)
         # root' H = 0: a Householder reflection that maps root to e_1 leaves K - 1 rows
         v = root.copy()
         v[0] += 1.0
         H = H - np.outer(v, (v @ H) * (2.0 / (v @ v)))
+        H[:, self._round_off(np.abs(H).max(axis=0))] = 0.0
         return np.ascontiguousarray(H[1:])
+
+    def _round_off(self, size: np.ndarray) -> np.ndarray:
+        """Columns of which numbers of this size are round-off."""
+        return size <= ROUND_OFF * np.abs(self.means).max(axis=0)
 
     def __add__(self, other: ClassStats) -> ClassStats:
         if not isinstance(other, ClassStats):
@@ -129,33 +139,40 @@ class ClassStats:
             raise InputError(
                 f"cannot merge statistics of {self.n_features} and {other.n_features} features"
             )
+        if (self.classes.dtype.kind in "US") != (other.classes.dtype.kind in "US"):
+            raise InputError("cannot merge classes that are text with classes that are numbers")
         classes = np.union1d(self.classes, other.classes)
-        na, ma = _spread(self, classes)
-        nb, mb = _spread(other, classes)
+        na, ma, ta = _spread(self, classes)
+        nb, mb, tb = _spread(other, classes)
         counts = na + nb
-        means = (na[:, None] * ma + nb[:, None] * mb) / counts[:, None]
-        weights = np.sqrt(na * nb / counts)
-        shift = (weights[:, None] * (ma - mb))[weights > 0]
+        # a class that one side has not seen takes no part in the difference
+        ma, ta = np.where(na[:, None] > 0, (ma, ta), (mb, tb))
+        mb, tb = np.where(nb[:, None] > 0, (mb, tb), (ma, ta))
+        delta = (mb - ma) + (tb - ta)
+        step = ta + (nb / counts)[:, None] * delta
+        means = ma + step
+        shift = np.sqrt(na * nb / counts)[:, None] * delta
+        merged = ClassStats(classes, counts, means, (ma - means) + step, None, None)
+        shift[:, merged._round_off(np.abs(shift).max(axis=0))] = 0.0
         if self.gram is None and other.gram is None:
             assert self.rows is not None
             assert other.rows is not None
-            return ClassStats(
-                classes, counts, means, np.vstack([self.rows, other.rows, shift]), None
-            )
-        gram = self._sums() + other._sums() + shift.T @ shift
-        return ClassStats(classes, counts, means, None, gram)
+            both = (na > 0) & (nb > 0)
+            return replace(merged, rows=np.vstack([self.rows, other.rows, shift[both]]))
+        return replace(merged, gram=self._sums() + other._sums() + shift.T @ shift)
 
     def _sums(self) -> np.ndarray:
         return self.within_scatter() * self.n_samples
 
 
-def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and means of the statistics on a larger list of classes (0 where absent)."""
+def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts, means and tails on a larger list of classes (0 where absent)."""
     counts = np.zeros(classes.size, dtype=np.int64)
     means = np.zeros((classes.size, stats.n_features))
+    tails = np.zeros_like(means)
     at = np.searchsorted(classes, stats.classes)
-    counts[at], means[at] = stats.counts, stats.means
-    return counts, means
+    counts[at], means[at], tails[at] = stats.counts, stats.means, stats.tails
+    return counts, means, tails
 
 
 def _refuse_extremes(magnitude: np.ndarray) -> None:
@@ -171,24 +188,30 @@ def _refuse_extremes(magnitude: np.ndarray) -> None:
 
 def _centre_by_class(
     X: np.ndarray, code: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Class means (K, p) and residuals (n, p), both float64, with exact zeros for constants."""
-    rows = np.array(X, dtype=np.float64)
-    magnitude = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants."""
+    try:
+        rows = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers only: {error}") from error
+    high, low = rows.max(axis=0), rows.min(axis=0)
+    if not (np.isfinite(high).all() and np.isfinite(low).all()):
+        raise InputError("X contains NaN or infinity; impute or drop them first")
+    magnitude = np.maximum(high, -low)
     _refuse_extremes(magnitude)
     member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
-    means = np.zeros((counts.size, rows.shape[1]))
+    shifts = []
     for _ in range(2):  # the second pass removes the round-off of a large common offset
-        shift = member @ rows
-        _subtract_class_rows(rows, shift, code)
-        means += shift
+        shifts.append(member @ rows)
+        _subtract_class_rows(rows, shifts[-1], code)
+    means = shifts[0] + shifts[1]
+    tails = (shifts[0] - means) + shifts[1]
     # max and min, not abs: no second copy of wide data
     flat = np.maximum(rows.max(axis=0), -rows.min(axis=0)) <= ROUND_OFF * magnitude
     rows[:, flat] = 0.0
-    overall = (counts / counts.sum()) @ means
-    same = np.abs(means - overall).max(axis=0) <= ROUND_OFF * magnitude
-    means[:, same] = overall[same]
-    return means, rows
+    constant = high == low
+    means[:, constant], tails[:, constant] = high[constant], 0.0
+    return means, tails, rows
 
 
 def _subtract_class_rows(rows: np.ndarray, shift: np.ndarray, code: np.ndarray) -> None:

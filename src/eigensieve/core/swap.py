@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .budget import Budget
 from .criteria import generalized_eigh
@@ -13,7 +13,7 @@ from .pencil import Pencil
 from .problem import Problem
 from .secular import best_addition, first_max
 from .solution import Status
-from .sweep import DEPENDENT, Sweep
+from .sweep import BLOCK, DEPENDENT, Sweep, total_sweep
 
 # An exchange must gain at least this much, relatively: round-off must not cycle.
 LEAST_GAIN = 1e-9
@@ -26,26 +26,47 @@ def swap_refine(
 ) -> tuple[np.ndarray, int, Status]:
     """Best-improvement swaps from a set; returns (set, number of swaps, status).
 
-    CONVERGED means that no single exchange improves the set.
+    CONVERGED means that no single exchange improves the set; FEASIBLE that B is so nearly
+    singular that exchanges can no longer be told apart. Every exchange is confirmed from
+    scratch, so the result is never worse than the start.
     """
     S = np.asarray(support, dtype=np.intp)
-    free = problem.allowed.size - S.size
     removable = np.flatnonzero(~np.isin(S, problem.include))
-    if free == 0 or removable.size == 0:
+    if problem.pencil.size == S.size or removable.size == 0:
         return np.sort(S), 0, Status.CONVERGED
     scan = make_scan(problem)
+    with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
+        return _climb(problem, scan, S, removable, budget, max_iter)
+
+
+def _climb(
+    problem: Problem,
+    scan: Scan,
+    S: np.ndarray,
+    removable: np.ndarray,
+    budget: Budget,
+    max_iter: int,
+) -> tuple[np.ndarray, int, Status]:
     scan.load(S)
-    for step in range(max_iter):
+    value, is_fresh, swaps = problem.score(S), True, 0
+    while swaps < max_iter:
+        move = scan.best(removable, budget)
         status = budget.stop()
-        if status is not None:
-            return np.sort(scan.support), step, status
-        move = scan.best(removable)
-        if move is None:
-            return np.sort(scan.support), step, Status.CONVERGED
-        scan.exchange(*move)
-        if (step + 1) % REFRESH == 0:
-            scan.load(scan.support)
-    return np.sort(scan.support), max_iter, Status.ITERATION_LIMIT
+        if status is not None or move is None:
+            return np.sort(S), swaps, status or Status.CONVERGED
+        T = S.copy()
+        T[move[0]] = move[1]
+        new = problem.score(T)
+        if new > value:
+            S, value, swaps = T, new, swaps + 1
+            is_fresh = swaps % REFRESH == 0
+            scan.load(S) if is_fresh else scan.exchange(*move)
+        elif is_fresh:
+            return np.sort(S), swaps, Status.FEASIBLE
+        else:
+            scan.load(S)
+            is_fresh = True
+    return np.sort(S), max_iter, Status.ITERATION_LIMIT
 
 
 def working_criterion(problem: Problem) -> str:
@@ -86,8 +107,7 @@ class Scan:
 
     def candidates(self, slot: int) -> np.ndarray:
         """Features that may take the slot."""
-        outside = np.zeros(self.pencil.size, dtype=bool)
-        outside[self.problem.allowed] = True
+        outside = np.ones(self.pencil.size, dtype=bool)
         outside[self.support] = False
         if self.problem.quota is not None:
             outside &= self.problem.open_blocks(np.delete(self.support, slot))
@@ -100,7 +120,7 @@ class Scan:
         """Relative gain of each candidate in that slot."""
         raise NotImplementedError
 
-    def best(self, removable: np.ndarray) -> tuple[int, int] | None:
+    def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         """The best exchange, or None if none is worth it."""
         self.prepare()
         best, move = LEAST_GAIN, None
@@ -109,10 +129,12 @@ class Scan:
             candidates = self.candidates(slot) if shared is None else shared
             if candidates.size == 0:
                 continue
-            gains = self.gains(slot, candidates)
+            gains = np.nan_to_num(self.gains(slot, candidates), nan=-np.inf, posinf=-np.inf)
             j = first_max(gains)
             if gains[j] > best * (1 + 1e-9):
                 best, move = float(gains[j]), (int(slot), int(candidates[j]))
+            if budget.stop() is not None:
+                break
         return move
 
     def _room(self, slot: int, j: np.ndarray) -> np.ndarray:
@@ -127,12 +149,7 @@ class LogdetScan(Scan):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        pencil = self.pencil
-        self.total = Sweep(
-            lambda index: pencil.columns_A(index) + pencil.columns_B(index),
-            pencil.diag_A + pencil.diag_B,
-            problem.k,
-        )
+        self.total = total_sweep(self.pencil, problem.k)
 
     def load(self, support: np.ndarray) -> None:
         super().load(support)
@@ -143,11 +160,14 @@ class LogdetScan(Scan):
         self.total.free(slot)
         self.total.add(feature, slot)
 
+    def prepare(self) -> None:
+        self.value = self.problem.score(self.support)
+
     def gains(self, slot: int, candidates: np.ndarray) -> np.ndarray:
         total = self.total.P[slot, slot] * self.total.v[candidates]
         total += np.square(self.total.C[candidates, slot])
         ratio = total / self._room(slot, candidates)
-        return np.log(np.maximum(ratio, np.finfo(float).tiny))
+        return np.log(ratio) / max(self.value, np.finfo(float).tiny)
 
 
 class TraceScan(Scan):
@@ -171,8 +191,42 @@ class TraceScan(Scan):
         return (won - lost) / max(self.value, np.finfo(float).tiny)
 
 
+@dataclass(frozen=True, eq=False)
+class SetPencil:
+    """The pencil of a set in its eigenbasis: eigenvalues (descending), vectors, and A_S."""
+
+    values: np.ndarray
+    X: np.ndarray
+    A: np.ndarray
+
+    @classmethod
+    def of(cls, pencil: Pencil, support: np.ndarray) -> SetPencil:
+        """From the restriction of a pencil; the empty set is allowed."""
+        if support.size == 0:
+            return cls(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
+        small = pencil.restrict(support)
+        values, X = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        return cls(values, X, small.A)
+
+    def borders(
+        self, diagonal: np.ndarray, cross: np.ndarray, C: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Squared borders (m, t) and corners (m,) for m features: input of `best_addition`.
+
+        ``diagonal`` and ``cross`` are A_jj and A_jS, C and v the sweep of the features.
+        """
+        left = cross - C @ self.A
+        Z = np.square(left @ self.X) / v[:, None]
+        return Z, (diagonal - np.einsum("ij,ij->i", C, cross + left)) / v
+
+
 class LambdaScan(Scan):
-    """Largest eigenvalue: per slot the pencil of the rest is bordered by every feature."""
+    """Largest eigenvalue: per slot the pencil of the rest is bordered by every feature.
+
+    A first look keeps, for every slot, the features that may beat the present value: the
+    secular equation with all but the leading pole moved to the second one, from rank-one
+    corrections of quantities of the whole set. Only those are bordered in full.
+    """
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -186,23 +240,46 @@ class LambdaScan(Scan):
         super().exchange(slot, feature)
         self.columns[:, slot] = self.pencil.columns_A(feature)
 
-    def best(self, removable: np.ndarray) -> tuple[int, int] | None:
+    def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         value = self.problem.score(self.support)
-        floor = value + LEAST_GAIN * max(abs(value), self.pencil.scale)
+        unit = self.pencil.scale
+        floor = value + LEAST_GAIN * max(abs(value), unit)
+        rests = {s: SetPencil.of(self.pencil, np.delete(self.support, s)) for s in removable}
         move = None
-        for slot in removable:
-            candidates = self.candidates(slot)
-            rest = np.delete(np.arange(self.problem.k), slot)
-            C, v = self._without(slot, candidates)
-            ok = v > DEPENDENT * self.pencil.diag_B[candidates]
-            candidates = candidates[ok]
-            w, Z, corner = bordered(
-                self.pencil, self.support[rest], self.columns[:, rest], C[ok], v[ok], candidates
-            )
-            j, found = best_addition(w, Z, corner, self.pencil.scale, floor)
+        for slot, hopeful in self._screen(rests, floor, budget).items():
+            C, v = self._without(slot, hopeful)
+            ok = v > DEPENDENT * self.pencil.diag_B[hopeful]
+            hopeful, C, v = hopeful[ok], C[ok], v[ok]
+            cross = np.delete(self.columns[hopeful], slot, axis=1)
+            rest = rests[slot]
+            Z, corner = rest.borders(self.pencil.diag_A[hopeful], cross, C, v)
+            j, found = best_addition(rest.values, Z, corner, unit, floor)
             if j >= 0:
-                floor, move = found + 1e-12 * abs(found), (int(slot), int(candidates[j]))
+                floor, move = found + 1e-12 * abs(found), (int(slot), int(hopeful[j]))
         return move
+
+    def _screen(
+        self, rests: dict[int, SetPencil], floor: float, budget: Budget
+    ) -> dict[int, np.ndarray]:
+        """For every slot the features that may lift the eigenvalue above the floor."""
+        P, A = self.sweep.P, self.pencil.restrict(self.support).A
+        lead = np.zeros_like(P)  # the leading eigenvector of every rest, 0 in its slot
+        for slot, rest in rests.items():
+            if rest.values.size:
+                lead[np.arange(len(P)) != slot, slot] = rest.X[:, 0]
+        hopeful: dict[int, list[np.ndarray]] = {slot: [] for slot in rests}
+        every = self.candidates(0) if self.problem.quota is None else self.problem.features
+        for start in range(0, every.size, BLOCK):
+            j = every[start : start + BLOCK]
+            look = _Look.at(self, j, P, A, lead)
+            for slot, rest in rests.items():
+                hopeful[slot].append(j[look.may_exceed(slot, rest.values, floor)])
+            if budget.stop() is not None:
+                return {}
+        found = {slot: np.concatenate(parts) for slot, parts in hopeful.items() if parts}
+        if self.problem.quota is not None:
+            found = {s: np.intersect1d(f, self.candidates(s)) for s, f in found.items()}
+        return found
 
     def _without(self, slot: int, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """C and v of the set without the slot, at the candidates."""
@@ -213,27 +290,49 @@ class LambdaScan(Scan):
         return np.delete(C, slot, axis=1), v
 
 
-def bordered(
-    pencil: Pencil,
-    support: np.ndarray,
-    columns: np.ndarray,
-    C: np.ndarray,
-    v: np.ndarray,
-    candidates: ArrayLike,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pencil of a set in its eigenbasis, bordered by each candidate.
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What `LambdaScan._screen` knows of a block of m features, for all k slots at once.
 
-    Returns the eigenvalues (descending), the squared borders (m, t) and the corners (m,):
-    input of `best_addition`.
+    With u_j = e_j - C_j the part of feature j that the set does not explain,
+    L = u'A on the set (m, k), G = L P, and a_i = P_i A_S; taking feature i out of the set
+    adds g P_i to u_j, g = C_ji / P_ii.
     """
-    j = np.asarray(candidates, dtype=np.intp)
-    diagonal = pencil.diag_A[j]
-    if support.size == 0:
-        return np.empty(0), np.empty((j.size, 0)), diagonal / v
-    small = pencil.restrict(support)
-    w, X = generalized_eigh(small.A, None if small.has_identity_B else small.B)
-    cross = columns[j]
-    left = cross - C @ small.A
-    Z = np.square(left @ X) / v[:, None]
-    corner = (diagonal - np.einsum("ij,ij->i", C, cross + left)) / v
-    return w, Z, corner
+
+    C: np.ndarray
+    v: np.ndarray
+    G: np.ndarray
+    LPL: np.ndarray
+    GA: np.ndarray
+    L_lead: np.ndarray
+    corner: np.ndarray
+    P: np.ndarray
+    PA: np.ndarray
+    lead: np.ndarray
+
+    @classmethod
+    def at(
+        cls, scan: LambdaScan, j: np.ndarray, P: np.ndarray, A: np.ndarray, lead: np.ndarray
+    ) -> _Look:
+        C, cross = scan.sweep.C[j], scan.columns[j]
+        L = cross - C @ A
+        G, PA = L @ P, P @ A
+        corner = scan.pencil.diag_A[j] - np.einsum("ij,ij->i", C, cross + L)
+        LPL = np.einsum("ij,ij->i", L, G)
+        return cls(C, scan.sweep.v[j], G, LPL, G @ PA.T, L @ lead, corner, P, PA, lead)
+
+    def may_exceed(self, i: int, w: np.ndarray, floor: float) -> np.ndarray:
+        """Mask of the features that may lift slot i's eigenvalue above the floor."""
+        P, a, pivot = self.P, self.PA[i], self.P[i, i]
+        g = self.C[:, i] / pivot
+        v = self.v + g * self.C[:, i]
+        corner = (self.corner + 2 * g * self.G[:, i] + g * g * (a @ P[i])) / v
+        if w.size == 0:
+            return ~(corner <= floor)
+        border = self.LPL + 2 * g * self.GA[:, i] + g * g * (a @ P @ a)
+        border = (border - np.square(self.G[:, i] + g * (a @ P[i])) / pivot) / v
+        first = np.square(self.L_lead[:, i] + g * (a @ self.lead[:, i])) / v
+        rest = np.maximum(border - first, 0.0) / (floor - w[min(1, w.size - 1)])
+        excess = corner - floor + first / (floor - w[0]) + rest
+        # a little slack for round-off; NaN counts as hope
+        return ~(excess <= -1e-7 * abs(floor))

@@ -17,12 +17,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import linalg
 
-from .criteria import spd_inverse
+from .criteria import spd_inverse, unit_cholesky
+from .pencil import Pencil
 
 # A feature of which the set leaves less than this share is taken to be a combination of it.
-DEPENDENT = 1e-12
+DEPENDENT = 1e-13
+BLOCK = 4096
 
 Columns = Callable[[np.ndarray], np.ndarray]
+
+
+def total_sweep(pencil: Pencil, slots: int) -> Sweep:
+    """The sweep of T = A + B."""
+    return Sweep(
+        lambda index: pencil.columns_A(index) + pencil.columns_B(index),
+        pencil.diag_A + pencil.diag_B,
+        slots,
+    )
 
 
 class Sweep:
@@ -52,14 +63,21 @@ class Sweep:
         """Set the state from scratch: O(p k (n + k))."""
         S = np.asarray(support, dtype=np.intp)
         k = S.size
-        columns = self.columns(S)
         self.members[:] = -1
         self.members[:k] = S
-        self.P[:] = 0.0
-        self.P[:k, :k] = spd_inverse(columns[S])
         self.C[:] = 0.0
-        self.C[:, :k] = columns @ self.P[:k, :k]
-        self.v = self.diagonal - np.einsum("ij,ij->i", self.C[:, :k], columns)
+        self.C[:, :k] = self.columns(S)
+        M = self.C[S, :k].copy()
+        self.P[:] = 0.0
+        self.P[:k, :k] = spd_inverse(M)
+        L, scale = unit_cholesky(M)
+        for start in range(0, self.v.size, BLOCK):  # no further p x k array
+            columns = self.C[start : start + BLOCK, :k]
+            # v by the Cholesky factor: with a near-singular M_S the product C * M[:, S] cancels
+            white = linalg.solve_triangular(L, (columns * scale).T, lower=True, check_finite=False)
+            part = self.diagonal[start : start + BLOCK]
+            self.v[start : start + BLOCK] = part - np.einsum("ij,ij->j", white, white)
+            self.C[start : start + BLOCK, :k] = columns @ self.P[:k, :k]
         self.v[S] = 0.0
 
     def add(self, feature: int, slot: int) -> np.ndarray:
@@ -70,7 +88,7 @@ class Sweep:
         weights[held] = column[self.members[held]]
         last = self._span(held)
         residual = column - self.C[:, :last] @ weights[:last]
-        left = max(float(residual[feature]), DEPENDENT**2 * self.diagonal[feature])
+        left = max(float(residual[feature]), DEPENDENT * self.diagonal[feature])
         g = residual / left
         row = self.C[feature].copy()
         self._rank_one(-1.0, g, row, last)

@@ -11,14 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.checks import check_k
 from ..core.solution import Solution, Status
-from ..errors import InputError
-
-UNFINISHED = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
+from ..errors import InputError, OptionError
 
 
 def clip_k(k: Any, p: int) -> int:
     """k as an int, at most p; more is clipped with a warning."""
     number = check_k(k, "n_features_to_select")
+    if p == 0:
+        raise InputError("exclude leaves no feature to select")
     if number > p:
         warnings.warn(
             f"n_features_to_select is {number}, but only {p} features may be chosen; selecting {p}",
@@ -42,31 +42,57 @@ def check_unique_names(X: Any) -> None:
         )
 
 
-def feature_indices(
-    wanted: Sequence[Any], names: np.ndarray | None, p: int, what: str
-) -> np.ndarray:
-    """Indices of features given by index or, if X had names, by name."""
-    if wanted is None or len(wanted) == 0:
+def feature_indices(wanted: Any, names: np.ndarray | None, p: int, what: str) -> np.ndarray:
+    """Sorted indices of features given by index, by mask or, if X had names, by name."""
+    array = np.asarray(wanted if wanted is not None else ())
+    if array.ndim != 1:
+        raise InputError(f"{what} must be a list of features, not {wanted!r}")
+    if array.size == 0:
         return np.empty(0, dtype=np.intp)
-    if all(isinstance(w, int | np.integer) and not isinstance(w, bool) for w in wanted):
-        index = np.asarray(wanted, dtype=np.intp)
-        if index.min() < 0 or index.max() >= p:
+    if array.dtype == bool:
+        if array.size != p:
+            raise InputError(f"{what} is a mask of {array.size} features; X has {p}")
+        return np.flatnonzero(array)
+    if array.dtype.kind in "iu":
+        if array.min() < 0 or array.max() >= p:
             raise InputError(f"{what} has an index outside 0..{p - 1}")
-        return index
+        return np.unique(array).astype(np.intp)
     if names is None:
         raise InputError(f"{what} has names, but X has none; give column indices")
     place = {name: i for i, name in enumerate(names)}
     missing = [w for w in wanted if w not in place]
     if missing:
         raise InputError(f"{what}: no feature is called {missing[0]!r}")
-    return np.array([place[w] for w in wanted], dtype=np.intp)
+    return np.unique([place[w] for w in wanted]).astype(np.intp)
 
 
-def warn_if_unfinished(solution: Solution) -> None:
-    """The one place where a status becomes a warning."""
-    if solution.status in UNFINISHED:
+def check_solver_options(options: Any) -> dict[str, Any]:
+    """Options of the solver only: what is a parameter of the estimator is set there."""
+    given = dict(options or {})
+    taken = sorted(set(given) & {"criterion", "include", "exclude", "time_limit", "random_state"})
+    if taken:
+        raise OptionError(f"solver_options has {taken[0]!r}: that is no option of a solver")
+    return given
+
+
+def check_labels(y: np.ndarray) -> None:
+    """Refuse missing labels, which would otherwise be a class, or a TypeError, of their own."""
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+        raise InputError("y has missing labels; drop those rows first")
+
+
+def tell_if_unfinished(solution: Solution, missing: Sequence[int] = ()) -> None:
+    """The one place where a status becomes a warning, or goes on as Ctrl-C.
+
+    Called when the estimator is fitted: the best set so far is kept either way. After Ctrl-C the
+    loop around the fit (a grid search, say) must end too.
+    """
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt(f"the best set so far is kept: {solution}")
+    if solution.status.is_early or missing:
+        lost = f"; k = {', '.join(map(str, missing))} was not reached" if missing else ""
         warnings.warn(
-            f"the search ended early ({solution.status}); the best set so far is kept: {solution}",
+            f"the search ended early; the best set so far is kept: {solution}{lost}",
             ConvergenceWarning,
             stacklevel=3,
         )

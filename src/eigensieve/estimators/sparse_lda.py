@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,14 @@ from ..core.solution import Solution
 from ..core.stats import ClassStats
 from ..errors import InputError
 from ..solvers.dispatch import solve, solve_path
-from ._shared import check_unique_names, clip_k, feature_indices, warn_if_unfinished
+from ._shared import (
+    check_labels,
+    check_solver_options,
+    check_unique_names,
+    clip_k,
+    feature_indices,
+    tell_if_unfinished,
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,9 @@ class _Prepared:
     @property
     def n_free(self) -> int:
         return self.pencil.size - self.exclude.size
+
+    def allows(self, k: int) -> bool:
+        return self.include.size <= k <= self.n_free
 
 
 class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
@@ -72,8 +82,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     priors : array (n_classes,), optional
         Class probabilities; the frequencies in the training data by default.
     n_components : int, optional
-        Directions kept by `transform`; min(n_classes - 1, k) by default.
-    include, exclude : features (names or indices) that must, or must not, be selected
+        Directions kept by `transform`, at most n_classes - 1 (the default); never more than k.
+    include, exclude : features (names, indices or a mask) that must, or must not, be selected
     time_limit : seconds for the search
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts
@@ -94,7 +104,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     -----
     A class may have a single sample. Constant columns are never preferred; of identical
     columns the first is taken. Features that do not vary within the classes count as
-    (nearly) perfect. float32 data are computed on in float64.
+    (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
+    best set so far in the fitted estimator and then raises KeyboardInterrupt.
 
     Examples
     --------
@@ -143,27 +154,31 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         """Select the features and fit the classifier."""
         data = self._prepare(X, y)
         k = clip_k(self.n_features_to_select, data.n_free)
-        solution = solve(data.pencil, k, **self._search_options(data))
-        warn_if_unfinished(solution)
-        return self._finish(data, solution)
+        self._finish(data, solve(data.pencil, k, **self._search_options(data)))
+        tell_if_unfinished(self.solution_)
+        return self
 
     def fit_path(self, X: ArrayLike, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
         """One fitted classifier per k, from a single search for the whole path.
 
-        Values of k above the number of features are left out.
+        Values of k that ``include`` and ``exclude`` do not allow are left out, and so are
+        those that a time limit did not let the search reach. The estimator itself is
+        not changed.
         """
-        data = self._prepare(X, y)
-        sizes = [k for k in sorted({check_k(k) for k in ks}) if k <= data.n_free]
+        worker = clone(self)
+        data = worker._prepare(X, y)
+        sizes = [k for k in sorted({check_k(k) for k in ks}) if data.allows(k)]
         if not sizes:
-            raise InputError(f"no k in ks is at most {data.n_free}, the number of features")
-        path = solve_path(data.pencil, sizes, **self._search_options(data))
+            raise InputError(f"no k of ks lies in {data.include.size}..{data.n_free}")
+        path = solve_path(data.pencil, sizes, **worker._search_options(data))
         models = {}
         for k, solution in path.items():
             model = clone(self).set_params(n_features_to_select=k)
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(model, name, getattr(self, name))
+                if hasattr(worker, name):
+                    setattr(model, name, getattr(worker, name))
             models[k] = model._finish(data, solution)
+        tell_if_unfinished(path[path.ks[-1]], missing=[k for k in sizes if k not in path])
         return models
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
@@ -171,16 +186,20 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )
+        check_labels(labels)
         check_classification_targets(labels)
         stats = ClassStats.from_data(data, labels, form="rows")
-        self.classes_ = stats.classes
         assert stats.rows is not None
         s = resolve_shrinkage(self.shrinkage, stats.rows, stats.classes.size)
         pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
+        self.classes_ = stats.classes
+        self._check_priors(stats)  # before the search, not after it
+        self._n_directions(stats)
         names = getattr(self, "feature_names_in_", None)
         include = feature_indices(self.include, names, pencil.size, "include")
         exclude = feature_indices(self.exclude, names, pencil.size, "exclude")
-        return _Prepared(stats, pencil, s, include, np.unique(exclude))
+        # the residual rows now belong to the pencil, which scaled them
+        return _Prepared(replace(stats, rows=None), pencil, s, include, exclude)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         seed = None
@@ -193,7 +212,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
             "exclude": data.exclude,
             "time_limit": self.time_limit,
             "random_state": seed,
-            **(self.solver_options or {}),
+            **check_solver_options(self.solver_options),
         }
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:
@@ -229,7 +248,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def _set_projection(self, stats: ClassStats, small: Pencil, S: np.ndarray) -> None:
         most = min(stats.classes.size - 1, S.size)
-        m = most if self.n_components is None else self._check_components(most)
+        m = min(self._n_directions(stats), most)
         values, vectors = generalized_eigh(small.A, small.B)
         self.scalings_ = np.zeros((stats.n_features, m))
         self.scalings_[S] = fix_signs(vectors[:, :m])
@@ -237,20 +256,24 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         self.explained_variance_ratio_ = positive[:m] / max(positive.sum(), 1e-300)
         self._n_features_out = m
 
-    def _check_components(self, most: int) -> int:
-        m = check_k(self.n_components)
+    def _n_directions(self, stats: ClassStats) -> int:
+        """The directions wanted; fewer features than that give fewer."""
+        most = stats.classes.size - 1
+        m = most if self.n_components is None else check_k(self.n_components, "n_components")
         if m > most:
-            raise InputError(
-                f"n_components is {m}; with these classes and features it is at most {most}"
-            )
+            raise InputError(f"n_components is {m}; {most + 1} classes have at most {most}")
         return m
 
     def _check_priors(self, stats: ClassStats) -> np.ndarray:
         if self.priors is None:
             return stats.priors
-        priors = np.asarray(self.priors, dtype=np.float64)
-        if priors.shape != (stats.classes.size,) or not np.all(priors > 0):
-            raise InputError(f"priors must be {stats.classes.size} positive numbers, one per class")
+        wrong = InputError(f"priors must be {stats.classes.size} positive numbers, one per class")
+        try:
+            priors = np.asarray(self.priors, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise wrong from None
+        if priors.shape != stats.classes.shape or not np.all((priors > 0) & np.isfinite(priors)):
+            raise wrong
         return priors / priors.sum()
 
     # -- using ---------------------------------------------------------------------
@@ -296,4 +319,4 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the selected features."""
         check_is_fitted(self)
-        return self.solution_.support if indices else self.support_
+        return self.solution_.support.copy() if indices else self.support_

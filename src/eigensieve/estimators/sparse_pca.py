@@ -16,10 +16,10 @@ from ..core.builders import pca_pencil
 from ..core.checks import check_k
 from ..core.deflation import check_deflation, deflate, explained_variances
 from ..core.pencil import Pencil
-from ..core.solution import Solution
+from ..core.solution import Solution, Status
 from ..errors import InputError
 from ..solvers.dispatch import solve
-from ._shared import check_unique_names, clip_k, warn_if_unfinished
+from ._shared import check_solver_options, check_unique_names, clip_k, tell_if_unfinished
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -41,12 +41,13 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Attributes
     ----------
-    components_ : array (n_components, n_features), unit norm, k non-zeros each
+    components_ : array (n_components, n_features), unit norm, zero outside k features each
+        (on those an entry may happen to be zero, too)
     mean_ : array (n_features,)
     solutions_ : list of Solution, one per component; each belongs to the pencil that the
         earlier components were taken out of
     solution_ : the first of them
-    support_ : mask (n_features,) of the features used by any component
+    support_ : mask (n_features,) of the features selected for any component
     explained_variance_, explained_variance_ratio_
         Plain: variance of each component's scores. Correlated scores count twice.
     adjusted_variance_, adjusted_variance_ratio_
@@ -105,9 +106,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.solutions_ = self._search(pencil, self._cardinalities(*data.shape))
         self.solution_ = self.solutions_[0]
         self.components_ = np.vstack([s.vectors[:, 0] for s in self.solutions_])
-        self.support_ = (self.components_ != 0).any(axis=0)
+        self.support_ = np.zeros(data.shape[1], dtype=bool)
+        self.support_[np.concatenate([s.support for s in self.solutions_])] = True
         self._n_features_out = len(self.components_)
         self._set_variances(pencil)
+        for solution in self.solutions_:
+            tell_if_unfinished(solution)
         return self
 
     def _cardinalities(self, n: int, p: int) -> list[int]:
@@ -135,6 +139,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         seed = None
         if self.random_state is not None:
             seed = check_random_state(self.random_state).randint(2**31 - 1)
+        options = check_solver_options(self.solver_options)
         solutions: list[Solution] = []
         for k in ks:
             solution = solve(
@@ -143,10 +148,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 solver=self.solver,
                 time_limit=self.time_limit,
                 random_state=seed,
-                **(self.solver_options or {}),
+                **options,
             )
-            warn_if_unfinished(solution)
             solutions.append(solution)
+            if solution.status is Status.INTERRUPTED:
+                break
             if len(solutions) < len(ks):
                 found = np.column_stack([s.vectors[:, 0] for s in solutions])
                 pencil = deflate(pencil, found, self.deflation)

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..core.solution import Solution, Status
+from ..core.solution import Solution
 from ..plots._style import printable
 from ..studies.cv_path import ErrorEstimate
 from ..studies.fitting import GIVEN, ONE_SE, FitResult
 
-STOPPED_EARLY = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
 CRITERION_NAMES = {
     "logdet": "logdet (Wilks)",
     "trace": "trace (sum of the separations)",
@@ -120,7 +119,7 @@ def optimality(result: FitResult) -> list[str]:
     """What is known of the best set with as many features."""
     solution = result.estimator.solution_
     sentences = [_bound_sentence(solution, _has_constraints(result.estimator))]
-    if solution.status in STOPPED_EARLY:
+    if solution.status.is_early:
         sentences.append(f"The search stopped before its end ({solution.status}).")
     return sentences
 

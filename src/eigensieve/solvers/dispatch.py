@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 from collections.abc import Iterable, Sequence
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -87,8 +88,8 @@ def solve_path(
 ) -> SolutionPath:
     """Solutions for several k; ``path[k]`` is the one with k features.
 
-    ``ks`` defaults to 1, 2, ..., min(p, 50). The other parameters are those of `solve`;
-    the time limit is for the whole path, and a k that was not reached is missing.
+    ``ks`` defaults to the first 50 that are possible: 1, 2, ... The other parameters are those
+    of `solve`; the time limit is for the whole path, and a k that was not reached is missing.
 
     Examples
     --------
@@ -98,11 +99,7 @@ def solve_path(
     >>> path.ks
     [1, 2, 3, 4, 5, 6]
     """
-    free = pencil.size - np.unique(np.asarray(exclude, dtype=np.intp)).size
-    lowest = max(1, np.unique(np.asarray(include, dtype=np.intp)).size)
-    sizes = sorted({check_k(k) for k in (range(lowest, min(free, 50) + 1) if ks is None else ks)})
-    if not sizes:
-        raise OptionError("ks is empty: name at least one cardinality")
+    sizes = _path_sizes(pencil, ks, criterion, include, exclude)
     for k in (sizes[0], sizes[-1]):
         problem = make_problem(pencil, k, criterion, include, exclude)
     budget = Budget(time_limit, gap_tol, callback)
@@ -116,6 +113,28 @@ def solve_path(
                 break
             solutions[k] = chosen.solve(problem.with_k(k), budget, **options)
         return SolutionPath(solutions)
+
+
+def _path_sizes(
+    pencil: Pencil,
+    ks: Iterable[int] | None,
+    criterion: str,
+    include: Sequence[int],
+    exclude: Sequence[int],
+) -> list[int]:
+    """The cardinalities of a path, ascending; by default the first 50 that are possible."""
+    if ks is None:
+        smallest = make_problem(
+            pencil, max(1, len(np.unique(include))), criterion, include, exclude
+        )
+        return list(range(smallest.k, min(smallest.pencil.size, smallest.k + 49) + 1))
+    try:
+        sizes = sorted({check_k(k) for k in ks})
+    except TypeError:
+        raise OptionError(f"ks is {ks!r}; it must list cardinalities, such as [5, 10]") from None
+    if not sizes:
+        raise OptionError("ks is empty: name at least one cardinality")
+    return sizes
 
 
 def available_solvers() -> dict[str, str]:
@@ -174,5 +193,8 @@ def _prepare(
             f"solver {name!r} has no option {', '.join(unknown)}; "
             f"it has {', '.join(own) if own else 'none'}"
         )
-    shared = {"random_state": random_state, "n_jobs": n_jobs}
+    shared: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
+    for option, value in shared.items():
+        if isinstance(value, bool) or not isinstance(value, Integral | None):
+            raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
     return solver, {**given, **{o: v for o, v in shared.items() if o in known}}

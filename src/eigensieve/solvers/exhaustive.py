@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.problem import Problem
+from ..core.secular import TIE, first_max
 from ..core.solution import Solution, Status
 from ..errors import OptionError
 from .base import Solver
@@ -20,7 +21,7 @@ BATCH = 4096
 
 def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     """Evaluate all sets of k features; the lexicographically first of equals wins."""
-    choose = np.setdiff1d(problem.allowed, problem.include)
+    choose = np.setdiff1d(problem.features, problem.include)
     r = problem.k - problem.include.size
     count = math.comb(choose.size, r)
     if count > MAX_SUBSETS:
@@ -32,8 +33,8 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     best, best_set, seen, status = -np.inf, None, 0, None
     for batch in _batches(problem, choose, r):
         scores = _scores(A, B, batch, problem.criterion)
-        i = int(np.argmax(scores))
-        if scores[i] > best + 1e-12 * abs(best if np.isfinite(best) else 0.0):
+        i = first_max(scores)
+        if best_set is None or scores[i] > best + TIE * abs(best):
             best, best_set = float(scores[i]), batch[i]
         seen += len(batch)
         budget.report("exhaustive", "search", seen, total=count, objective=best)
@@ -49,7 +50,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
         gap_tol=budget.gap_tol,
         n_nodes=seen,
         seconds=budget.seconds,
-        bound=problem.score(best_set) if done else np.inf,
+        bound=problem.score(best_set) if done else np.inf,  # up to ties of round-off
     )
 
 

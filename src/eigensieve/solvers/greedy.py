@@ -6,13 +6,14 @@ polishes every set that is asked for. p x p is never formed for a factor pencil.
 
 Costs (p features, n rows in the factor): forward O(p (n + k)) a step, for the largest
 eigenvalue O(p (n + k^2)); backward O(p n) a step, dense O(p^2); one scan of all p k swaps
-O(p (n + k)).
+O(p (n + k)), for the largest eigenvalue O(p (n + k^2)).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -88,22 +89,23 @@ def greedy_path(
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search: leading eigenvectors (up to 3), then random
     """
-    _check_options(direction, n_starts)
+    _check_options(direction, swap, n_starts)
     candidates = _run_passes(problem, ks, budget, direction)
-    if n_starts:
-        rng = np.random.default_rng(random_state)
-        for k in ks:
-            candidates.sets[k] += starting_supports(problem.with_k(k), n_starts, rng)
+    rng = np.random.default_rng(random_state)
     solutions: dict[int, Solution] = {}
     for step, k in enumerate(sorted(candidates.sets)):
         if solutions and budget.stop() is not None:
             break
-        solutions[k] = _finish(problem.with_k(k), candidates, budget, swap)
+        part = problem.with_k(k)
+        starts = starting_supports(part, n_starts, rng)
+        solutions[k] = _finish(part, candidates, starts, budget, swap)
         budget.report("greedy", "swap", step + 1, total=len(ks), objective=solutions[k].objective)
     return solutions
 
 
-def _check_options(direction: str, n_starts: int) -> None:
+def _check_options(direction: str, swap: bool, n_starts: int) -> None:
+    if not isinstance(swap, bool | np.bool_):
+        raise OptionError(f"swap is {swap!r}; it must be True or False")
     if direction not in DIRECTIONS:
         raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
     if isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 0:
@@ -116,13 +118,13 @@ def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: 
         direction = "both" if small else "forward"
     found = _Candidates()
     # no search where there is no choice
-    trivial = {problem.allowed.size: problem.allowed, problem.include.size: problem.include}
+    trivial = {problem.pencil.size: problem.features, problem.include.size: problem.include}
     found.take(trivial, ks)
     ks = [k for k in ks if k not in trivial]
     if ks and direction != "backward":
         found.take(forward_pass(problem.with_k(max(ks)), budget, "greedy"), ks)
     if ks and direction != "forward":
-        found.take(backward_pass(problem.with_k(min(ks)), budget, "greedy"), ks)
+        found.take(backward_pass(problem, ks, budget, "greedy"), ks)
     found.stopped = budget.stop()
     if direction == "backward" and found.stopped is not None:
         # a backward pass that was cut short has no small sets yet: forward gives some at once
@@ -132,17 +134,29 @@ def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: 
     return found
 
 
-def _finish(problem: Problem, candidates: _Candidates, budget: Budget, swap: bool) -> Solution:
+def _finish(
+    problem: Problem,
+    candidates: _Candidates,
+    starts: Iterable[np.ndarray],
+    budget: Budget,
+    swap: bool,
+) -> Solution:
     """The best candidate for one k, polished."""
-    sets = candidates.sets[problem.k]
+    sets = _distinct(candidates.sets[problem.k])
     status = candidates.stopped or Status.FEASIBLE
     n_iter = candidates.n_steps
-    if swap and candidates.stopped is None:
-        refined = [swap_refine(problem, support, budget) for support in _distinct(sets)]
-        sets = [support for support, _, _ in refined]
-        n_iter += sum(steps for _, steps, _ in refined)
-        unfinished = [s for _, _, s in refined if s is not Status.CONVERGED]
-        status = unfinished[0] if unfinished else Status.CONVERGED
+    if candidates.stopped is None:
+        status = Status.CONVERGED if swap else Status.FEASIBLE
+        for support in chain(list(sets), starts):
+            end = budget.stop()
+            if end is None and swap:
+                support, steps, end = swap_refine(problem, support, budget)
+                n_iter += steps
+            sets.append(support)
+            if end is not None and end is not Status.CONVERGED:
+                status = end
+            if end is not None and end.is_early:
+                break
     scores = np.array([problem.score(support) for support in sets])
     support, bound = sets[first_max(scores)], np.inf
     if problem.k == 1:
@@ -167,7 +181,7 @@ def _distinct(sets: list[np.ndarray]) -> list[np.ndarray]:
 
 def _best_single(problem: Problem) -> tuple[np.ndarray, float]:
     """k = 1 is enumeration, hence a proof."""
-    choice = problem.include if problem.include.size else problem.allowed
+    choice = problem.include if problem.include.size else problem.features
     ratio = (problem.pencil.diag_A / problem.pencil.diag_B)[choice]
     bound = problem.score([choice[np.argmax(ratio)]])
     return choice[[first_max(ratio)]], bound

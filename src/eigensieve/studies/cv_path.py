@@ -13,6 +13,7 @@ from sklearn.metrics import recall_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from ..core.checks import check_k
 from ..errors import InputError, TimeLimitError
 from .standardize import Standardizer
 
@@ -104,7 +105,7 @@ def cross_validate_path(
     Standardisation, selection and classifier are fitted anew in every training part. The
     number of folds is lowered to the size of the smallest class where that is less.
     """
-    sizes, n_folds = usable_ks(y, ks, X.shape[1]), usable_folds(y, n_folds)
+    sizes, n_folds = usable_ks(estimator, ks, X.shape[1]), usable_folds(y, n_folds)
     splits = [
         split for r in range(n_repeats) for split in stratified_splits(y, n_folds, random_state + r)
     ]
@@ -129,7 +130,7 @@ def nested_error(
 
     In every outer fold k is chosen anew, by cross-validation inside its training part.
     """
-    folds = usable_folds(y, n_folds)
+    folds = usable_folds(y, n_folds, least=3)  # one held out, two for the inner folds
     wrong = 0
     splits = list(stratified_splits(y, folds, random_state))
     for done, (train, test) in enumerate(splits):
@@ -152,28 +153,35 @@ def error_estimate(wrong: int, n: int, how: str) -> ErrorEstimate:
     return ErrorEstimate(wrong / n, float(interval.low), float(interval.high), n, how)
 
 
-def usable_folds(y: np.ndarray, n_folds: int) -> int:
-    """The number of folds, lowered to the smallest class; an error if that is one sample."""
+def usable_folds(y: np.ndarray, n_folds: int, *, least: int = 2) -> int:
+    """The number of folds, lowered to the smallest class, which needs ``least`` samples."""
     classes, counts = np.unique(y, return_counts=True)
-    smallest = int(counts.min())
     if classes.size < 2:
-        raise InputError(
-            f"the target has one class only ({str(classes[0])!r}); at least two are needed"
-        )
-    if smallest < 2:
+        raise InputError(f"the target has one class only ({str(classes[0])!r}); two are needed")
+    smallest = int(counts.min())
+    if smallest < least:
+        size = "one sample" if smallest == 1 else f"{smallest} samples"
         raise TinyClassError(
-            f"class {str(classes[np.argmin(counts)])!r} has one sample only: it cannot be "
-            "cross-validated; give it more samples, or leave it out"
+            f"class {str(classes[np.argmin(counts)])!r} has {size} only, and cross-validation "
+            f"takes {least} of each; give it more samples, or leave it out"
         )
-    return max(2, min(n_folds, smallest))
+    return min(n_folds, smallest)
 
 
-def usable_ks(y: np.ndarray, ks: Sequence[int], p: int) -> list[int]:
-    """The values of k that p features allow, ascending."""
-    sizes = sorted({int(k) for k in ks if 1 <= k <= p})
+def usable_ks(estimator: Any, ks: Sequence[int], p: int) -> list[int]:
+    """The values of k that p features and the estimator's wishes allow, ascending."""
+    least = max(1, _count(getattr(estimator, "include", ())))
+    most = p - _count(getattr(estimator, "exclude", ()))
+    sizes = sorted({k for k in map(check_k, ks) if least <= k <= most})
     if not sizes:
-        raise InputError(f"no k of {list(ks)} lies between 1 and {p}, the number of features")
+        raise InputError(f"no k of {list(ks)} lies in {least}..{most}")
     return sizes
+
+
+def _count(features: Any) -> int:
+    """How many features are named, by a list or by a mask."""
+    array = np.asarray(features)
+    return int(array.sum()) if array.dtype == bool else np.unique(array).size
 
 
 def stratified_splits(

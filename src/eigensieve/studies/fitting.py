@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..core.checks import check_k
 from ..errors import InputError
 from ..estimators.sparse_lda import SparseLDA
 from .cv_path import (
@@ -22,6 +23,7 @@ from .cv_path import (
     error_estimate,
     nested_error,
     stratified_splits,
+    usable_folds,
 )
 from .standardize import Standardizer
 
@@ -57,6 +59,7 @@ class FitResult:
     selected : the selected features, by rank
     notes : sentences about the data and the choices
     seed, fingerprint : for reproduction
+    log2_floor : if set, the columns are log2(max(x, floor)) of what was given
     """
 
     estimator: SparseLDA
@@ -73,11 +76,19 @@ class FitResult:
     notes: list[str] = field(default_factory=list)
     seed: int = 0
     fingerprint: str = ""
+    log2_floor: float | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of training rows."""
         return len(self.labels)
+
+    @property
+    def balanced_error(self) -> float | None:
+        """Cross-validated balanced error at k (every class counts alike)."""
+        if self.cv is None:
+            return None
+        return float(self.cv.balanced_error[self.cv.ks.index(self.k)])
 
 
 StageProgress = Callable[[str, int, int], None]
@@ -104,8 +115,10 @@ def fit_study(
     cross-validation, in which nothing was chosen; ``cross_validate=False`` then leaves it out.
     """
     base = SparseLDA(random_state=seed) if estimator is None else estimator
-    if k != "auto" and not 1 <= int(k) <= X.shape[1]:
+    if k != "auto" and check_k(k) > X.shape[1]:
         raise InputError(f"k is {k}; the table has {X.shape[1]} features: give 1..{X.shape[1]}")
+    if k == "auto":
+        usable_folds(y, 5, least=3)
     cv, error, notes = None, None, []
     if k == "auto" or cross_validate:
         try:
@@ -117,7 +130,12 @@ def fit_study(
     best = int(k) if cv is None or k != "auto" else cv.best_k
     scaler = Standardizer.fit(X)
     Z = scaler.apply(X)
-    model = clone(base).set_params(n_features_to_select=best).fit(Z, y)
+    model = clone(base).set_params(n_features_to_select=best)
+    try:
+        model.fit(Z, y)
+    except KeyboardInterrupt:
+        if not hasattr(model, "solution_"):
+            raise  # nothing was found yet
     return FitResult(
         estimator=model,
         names=list(names),
