@@ -1,4 +1,4 @@
-"""eigensieve: exactly k features, and how far that choice is from the optimum.
+"""eigensieve: exactly k features out of thousands, and a small model on them.
 
 The public names live here and are loaded on first use (PEP 562), so that
 ``import eigensieve`` costs next to nothing.
@@ -7,12 +7,9 @@ The public names live here and are loaded on first use (PEP 562), so that
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-
-logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOME = {
     "Pencil": "core.pencil",

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import signal
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING
 
-import click
-
-from ..errors import InputError, TimeLimitError
+from ..errors import InputError
 from ._common import StageProgress
 
 if TYPE_CHECKING:
@@ -26,7 +20,6 @@ if TYPE_CHECKING:
 
 FEWEST_SAMPLES = 4
 FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
-LAST_STAGE = {True: "nested check", False: "cross-validation"}  # by: is k chosen?
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,51 +107,26 @@ def find_features(wanted: Sequence[str], names: Sequence[str], option: str) -> l
     return sorted({place[name] for name in wanted})
 
 
-def run_task(task: Task, progress: StageProgress) -> tuple[FitResult, bool]:
-    """Cross-validate and fit; also whether Ctrl-C cut it short.
-
-    Where cross-validation cannot be finished, a fit with a given k is still made, without an
-    error estimate; a k to be chosen is then not known, and nothing can be made.
-    """
-    from ..core.solution import Status
+def run_task(task: Task, progress: StageProgress) -> FitResult:
+    """Cross-validate and fit; what Ctrl-C cut short is noted in the result."""
     from ..studies.fitting import fit_study
 
-    steps = ["starting"]
+    step = "starting"
 
     def watch(stage: str, done: int, total: int) -> None:
-        steps.append(f"{stage} {done} of {total} done")
-        if stage == LAST_STAGE[task.auto] and done == total:
-            interrupt.release()
+        nonlocal step
+        step = f"{stage} {done} of {total} done"
         progress(stage, done, total)
 
-    stopped = False
-    with noted_warnings() as notes, ctrl_c_raises() as interrupt:
-        study = partial(
-            fit_study, task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
-            estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
-        )  # fmt: skip
+    with noted_warnings() as notes:
         try:
-            result = study()
-        except (KeyboardInterrupt, InputError, TimeLimitError) as error:
-            reason = why_unfinished(error, task, steps[-1])
-            interrupt.release()
-            result, stopped = study(cross_validate=False), isinstance(error, KeyboardInterrupt)
-            notes.append(f"No error estimate: {reason}.")
-    stopped = stopped or result.estimator.solution_.status is Status.INTERRUPTED
-    return replace(result, notes=[*result.notes, *notes]), stopped
-
-
-def why_unfinished(error: BaseException, task: Task, step: str) -> str:
-    """Why there is no cross-validation; raised, if k was to be chosen by it."""
-    if isinstance(error, KeyboardInterrupt):
-        if task.auto:
-            text = f"{step}; the choice of k needs all of it, so nothing was written"
-            raise KeyboardInterrupt(text) from None
-        click.echo(f"\nstopping: {step}; the model is fitted without it", err=True)
-        return f"interrupted ({step})"
-    if task.auto:
-        raise InputError(f"{error} (in cross-validation); a given --k does without") from error
-    return str(error)
+            result = fit_study(
+                task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
+                estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{step}; k is not known yet: nothing was written") from None
+    return replace(result, notes=[*result.notes, *notes])
 
 
 @contextmanager
@@ -170,34 +138,3 @@ def noted_warnings() -> Iterator[list[str]]:
         yield notes
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         notes.append(f"{text[:1].upper()}{text[1:]}.")
-
-
-class _Interrupt:
-    """Ctrl-C raises at once, also inside a search, until ``release``.
-
-    A search by itself takes Ctrl-C as a wish to stop and returns what it has: right for the
-    final fit, wrong for one fold of many.
-    """
-
-    def __init__(self) -> None:
-        main = threading.current_thread() is threading.main_thread()
-        # started in the background, a process ignores Ctrl-C: leave it so
-        self._ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._ours:
-            signal.signal(signal.SIGINT, self._raise)
-
-    def _raise(self, signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    def release(self) -> None:
-        if self._ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@contextmanager
-def ctrl_c_raises() -> Iterator[_Interrupt]:
-    interrupt = _Interrupt()
-    try:
-        yield interrupt
-    finally:
-        interrupt.release()

@@ -66,11 +66,13 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
         f"features and model come from the other {len(train)}.\n"
     )
     with common.progress_bar() as progress:
-        result, _ = run_task(make_task(table, train, seed), progress)
+        result = run_task(make_task(table, train, seed), progress)
     with staged(out) as stage:
         found = write_demo(stage, table, result, train, test)
     echo_story(result, found, all_features_error(table, train, test))
     echo_next(out)
+    if result.interrupted:
+        raise KeyboardInterrupt(f"what was done so far is in {out}")
 
 
 def make_task(table: NamedTable, train: np.ndarray, seed: int) -> Task:

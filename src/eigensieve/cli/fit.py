@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import _common as common
-from ._common import describe_error, echo_json, echo_notes, echo_table, printable
+from ._common import describe_error, echo_json, echo_notes, echo_table, percent, printable
 from ._outputs import MODEL, SELECTED, check_folder, make_model, staged, write_fit
 from ._study import Task, check_task, find_features, run_task
 
@@ -63,14 +63,14 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
     show_default=True,
     callback=check_solver,
     metavar="NAME",
-    help="See eigensieve.available_solvers().",
+    help="How the features are searched: greedy, threshold or exhaustive (a proof, small tables).",
 )
 @click.option(
     "--criterion",
     type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
     default="auto",
     show_default=True,
-    help="What the features are to make large.",
+    help="Measure of class separation; auto: logdet (Wilks), fair to many classes.",
 )
 @click.option(
     "--shrinkage",
@@ -97,8 +97,9 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
 @click.option(
     "--ignore",
     multiple=True,
-    metavar="COLUMN",
-    help="A column to leave out of the table (may be repeated).",
+    metavar="A,B",
+    callback=split_names,
+    help="Columns to leave out of the table.",
 )
 @common.transpose_option
 @click.option(
@@ -135,7 +136,7 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, transpose: bool, ignore: tuple[str, ...],
+    table: Path, target: str, out: Path, as_json: bool, transpose: bool, ignore: list[str],
     log2: bool, log2_floor: float | None, **wishes: Any,
 ) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
@@ -157,16 +158,16 @@ def fit_command(
     check_task(task)
     echo_notes(notes)
     with common.progress_bar() as progress:
-        result, stopped = run_task(task, progress)
+        result = run_task(task, progress)
     echo_notes(result.notes)
-    result = replace(result, notes=notes + result.notes)
+    result = replace(result, notes=notes + result.notes, log2_floor=floor)
     with staged(out) as stage:
         files = write_fit(stage, result, make_model(result, floor))
     if as_json:
         echo_json(as_plain(result, out, files))
     else:
         echo_summary(result, out, files)
-    if stopped:
+    if result.interrupted:
         raise KeyboardInterrupt(f"the best model so far is in {out}")
 
 
@@ -212,6 +213,7 @@ def as_plain(result: FitResult, out: Path, files: Sequence[str]) -> dict[str, An
         "error": None if error is None else error.error,
         "interval": None if error is None else [error.low, error.high],
         "error_from": None if error is None else error.how,
+        "balanced_error": result.balanced_error,
         "objective": solution.objective,
         "bound": solution.bound if known else None,
         "gap": solution.gap if known else None,
@@ -242,6 +244,8 @@ def echo_summary(result: FitResult, out: Path, files: Sequence[str]) -> None:
         click.echo("error  not estimated")
     else:
         click.echo(f"error  {describe_error(result.error)}, {result.error.how}")
+    if result.balanced_error is not None:
+        click.echo(f"       balanced error {percent(result.balanced_error)} (cross-validation)")
     click.echo(f"search {describe_search(result)}")
     click.echo(f"files  {', '.join(files)} in {out}")
     click.echo(f"next   eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")

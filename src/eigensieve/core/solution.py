@@ -140,9 +140,13 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class SolutionPath(Mapping[int, Solution]):
-    """Solutions for several k: ``path[k]`` is the solution with k features."""
+    """Solutions for several k: ``path[k]`` is the solution with k features.
+
+    ``stopped`` is the limit that ended the search before every k was done, or None.
+    """
 
     solutions: dict[int, Solution] = field(default_factory=dict)
+    stopped: Status | None = None
 
     def __getitem__(self, k: int) -> Solution:
         return self.solutions[k]

@@ -8,6 +8,7 @@ wide data, where p x p would not fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -175,13 +176,14 @@ def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndar
     return counts, means, tails
 
 
-def _refuse_extremes(magnitude: np.ndarray) -> None:
+def refuse_extremes(magnitude: np.ndarray, names: Sequence[str] | None = None) -> None:
     """Squares must neither overflow nor vanish."""
     extreme = (magnitude > LARGEST) | ((magnitude > 0) & (magnitude < 1 / LARGEST))
     if extreme.any():
         j = int(np.argmax(extreme))
         raise InputError(
-            f"column {j} has values of size {magnitude[j]:.1e}; rescale it: sizes between "
+            f"column {j if names is None else repr(str(names[j]))} has values of size "
+            f"{magnitude[j]:.1e}; rescale it: sizes between "
             f"{1 / LARGEST:.0e} and {LARGEST:.0e} are allowed"
         )
 
@@ -198,7 +200,7 @@ def _centre_by_class(
     if not (np.isfinite(high).all() and np.isfinite(low).all()):
         raise InputError("X contains NaN or infinity; impute or drop them first")
     magnitude = np.maximum(high, -low)
-    _refuse_extremes(magnitude)
+    refuse_extremes(magnitude)
     member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
     shifts = []
     for _ in range(2):  # the second pass removes the round-off of a large common offset

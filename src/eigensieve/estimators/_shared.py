@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.checks import check_k
-from ..core.solution import Solution, Status
+from ..core.solution import Status
 from ..errors import InputError, OptionError
 
 
@@ -81,18 +80,15 @@ def check_labels(y: np.ndarray) -> None:
         raise InputError("y has missing labels; drop those rows first")
 
 
-def tell_if_unfinished(solution: Solution, missing: Sequence[int] = ()) -> None:
+def tell_if_unfinished(status: Status | None, kept: object) -> None:
     """The one place where a status becomes a warning, or goes on as Ctrl-C.
 
-    Called when the estimator is fitted: the best set so far is kept either way. After Ctrl-C the
+    Called when the estimator is fitted: the best so far is kept either way. After Ctrl-C the
     loop around the fit (a grid search, say) must end too.
     """
-    if solution.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt(f"the best set so far is kept: {solution}")
-    if solution.status.is_early or missing:
-        lost = f"; k = {', '.join(map(str, missing))} was not reached" if missing else ""
-        warnings.warn(
-            f"the search ended early; the best set so far is kept: {solution}{lost}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    if status is None or not status.is_early:
+        return
+    text = f"the search ended early ({status}); the best so far is kept: {kept}"
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt(text)
+    warnings.warn(text, ConvergenceWarning, stacklevel=3)

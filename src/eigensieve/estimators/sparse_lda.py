@@ -155,7 +155,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         data = self._prepare(X, y)
         k = clip_k(self.n_features_to_select, data.n_free)
         self._finish(data, solve(data.pencil, k, **self._search_options(data)))
-        tell_if_unfinished(self.solution_)
+        tell_if_unfinished(self.solution_.status, self.solution_)
         return self
 
     def fit_path(self, X: ArrayLike, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
@@ -178,7 +178,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
                 if hasattr(worker, name):
                     setattr(model, name, getattr(worker, name))
             models[k] = model._finish(data, solution)
-        tell_if_unfinished(path[path.ks[-1]], missing=[k for k in sizes if k not in path])
+        tell_if_unfinished(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:

@@ -111,7 +111,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._n_features_out = len(self.components_)
         self._set_variances(pencil)
         for solution in self.solutions_:
-            tell_if_unfinished(solution)
+            tell_if_unfinished(solution.status, solution)
         return self
 
     def _cardinalities(self, n: int, p: int) -> list[int]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib.style
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import ScaledTranslation
 
 WIDTH = 4.6  # inches: small enough that the text stays readable on a phone
 
@@ -48,6 +52,10 @@ _RC: dict[str, Any] = {
     "figure.constrained_layout.h_pad": 0.06,
     "figure.constrained_layout.w_pad": 0.06,
 }
+
+# below the tick labels and the label of the x axis, and left to the labels of the y axis
+_BELOW = (-0.5, -0.5)  # inches
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 # Joiners shape Persian and Indic words: the only invisible characters a name may keep.
 _JOINERS = "\u200c\u200d"
@@ -97,23 +105,74 @@ def shorten(name: object, most: int = 28) -> str:
     return f"{text[: most - tail - 1]}…{text[-tail:]}"
 
 
+def short_names(names: Iterable[object], most: int) -> list[str]:
+    """At most so many characters each; the end goes, unless two names would then be alike."""
+    texts = [printable(name) for name in names]
+    cut = [t if len(t) <= most else f"{t[: most - 1].rstrip()}…" for t in texts]
+    return [c if cut.count(c) == 1 else shorten(t, most) for t, c in zip(texts, cut)]
+
+
+def brief(value: float) -> str:
+    """Two digits and a true minus sign."""
+    return f"{value:.2g}".replace("-", "\u2212")
+
+
+def style_of(i: int) -> dict[str, str]:
+    """Colour and marker of class i: 48 pairs, then again from the start."""
+    colors, markers = len(PALETTE), len(MARKERS)
+    # 6 and 8 have the common factor 2: after 24 classes the markers move on by one
+    shift = i // (colors * markers // 2)
+    return {"color": PALETTE[i % colors], "marker": MARKERS[(i + shift) % markers]}
+
+
+def few_ticks(axis: Axis, values: np.ndarray, bins: int) -> None:
+    """Few round ticks; where their numbers would be long, a power of ten goes to the label."""
+    axis.set_major_locator(MaxNLocator(nbins=bins, steps=[1, 2, 5, 10]))
+    largest = float(np.abs(values).max(initial=0.0))
+    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    if -3 <= power < 4 or np.ptp(values) < 0.1 * largest:
+        return
+
+    def digits(value: float, _: object) -> str:
+        return f"{value / 10.0**power:g}".replace("-", "\u2212")
+
+    axis.set_major_formatter(FuncFormatter(digits))
+    axis.set_label_text(f"{axis.get_label_text()} (\u00d710{str(power).translate(_SUPERSCRIPTS)})")
+
+
 def plain(text: Text) -> Text:
     """Show a text as it is: a name such as ``$x_1$`` is no formula."""
     text.set_parse_math(False)
     return text
 
 
+def columns_above(labels: list[str]) -> int:
+    """As many columns as the labels have room for, side by side."""
+    return max(1, min(len(labels), 53 // (max(map(len, labels)) + 6)))
+
+
 def legend_above(ax: Axes, handles: list[Any], labels: list[str], scale: float = 1.0) -> None:
     """A legend above the axes, in as many columns as the labels allow."""
-    columns = max(1, min(len(labels), 53 // (max(map(len, labels)) + 6)))
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns_above(labels)}
+    _legend(ax, handles, labels, markerscale=scale, **place)
+
+
+def legend_below(
+    ax: Axes, handles: list[Any], labels: list[str], columns: int, scale: float = 1.0
+) -> None:
+    """A legend below the axes and its labels."""
+    inches = figure_of(ax).dpi_scale_trans
+    place = {
+        "loc": "upper left",
+        "bbox_to_anchor": (0.0, 0.0),
+        "bbox_transform": ax.transAxes + ScaledTranslation(*_BELOW, inches),
+        "ncols": columns,
+    }
+    _legend(ax, handles, labels, markerscale=scale, **place)
+
+
+def _legend(ax: Axes, handles: list[Any], labels: list[str], **options: Any) -> None:
     # Numbers first, the labels after: matplotlib drops labels that begin with "_".
-    legend = ax.legend(
-        handles,
-        [str(i) for i in range(len(labels))],
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=columns,
-        markerscale=scale,
-    )
+    legend = ax.legend(handles, [str(i) for i in range(len(labels))], **options)
     for text, label in zip(legend.get_texts(), labels):
         plain(text).set_text(label)

@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from ._style import FAINT, PALETTE, figure_of, house_style, new_figure, plain, shorten
+from ._style import (
+    FAINT,
+    PALETTE,
+    brief,
+    few_ticks,
+    figure_of,
+    house_style,
+    new_figure,
+    plain,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from ..studies.fitting import FitResult
 
 MOST_BARS = 40
 MOST_DIRECTIONS = 2
+INVISIBLE = 0.002  # a bar shorter than this share of the longest has its number instead
 
 
 class LoadingsDisplay:
@@ -89,12 +99,24 @@ class LoadingsDisplay:
         ax.axvline(0.0, color=FAINT, lw=0.8)
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-        ticks = 4 if len(self.axes_) > 1 else 7
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 5, 10]))
+        self._write_invisible(ax, lengths)
         several = self.loadings.shape[1] > 1
         ax.set_xlabel(f"Loading {direction + 1}" if several else "Loading")
+        few_ticks(ax.xaxis, np.append(lengths, 0.0), 4 if len(self.axes_) > 1 else 7)
         ax.grid(axis="x")
         return bars
+
+    def _write_invisible(self, ax: Axes, lengths: np.ndarray) -> None:
+        """The numbers of the bars that nobody could see."""
+        for row in np.flatnonzero(np.abs(lengths) < INVISIBLE * np.abs(lengths).max()):
+            ax.annotate(
+                brief(lengths[row]),
+                (0.0, row),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                size=8,
+            )
 
     def _name_rows(self) -> None:
         shown = self.names[:MOST_BARS]

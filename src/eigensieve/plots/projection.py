@@ -11,23 +11,30 @@ from numpy.typing import ArrayLike
 from scipy.stats import gaussian_kde
 
 from ._style import (
+    FAINT,
     INK,
-    MARKERS,
-    PALETTE,
+    columns_above,
+    few_ticks,
     figure_of,
     house_style,
     legend_above,
+    legend_below,
     new_figure,
     plain,
-    shorten,
+    short_names,
+    style_of,
 )
 
 if TYPE_CHECKING:
     from ..studies.fitting import FitResult
 
 MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
-MOST_IN_LEGEND = 24
-LEGEND_SIZE = 30.0  # area of a marker, in points squared
+MOST_ABOVE = 6  # classes whose legend stands above the plot; that of more is long: below
+MOST_IN_TWO_COLUMNS = 12
+MOST_IN_LEGEND = 30  # further classes are drawn in grey
+PLOT_HEIGHT = 3.5  # inches, the legend not counted
+ENTRY_HEIGHT = 0.19
+LEGEND_SIZE = 36.0  # area of a marker, in points squared
 GOLDEN = 0.6180339887498949
 
 
@@ -35,7 +42,7 @@ class ProjectionDisplay:
     """Scores of the samples, by class.
 
     One direction: a density and a strip of points per class. Two or more: a scatter of the
-    first two, with a colour and a marker for each class.
+    first two, with a colour and a marker for each class (the first 30: the others are grey).
 
     Parameters
     ----------
@@ -67,7 +74,7 @@ class ProjectionDisplay:
     def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
         """Draw on ax, or on a new figure."""
         single = self.scores.shape[1] == 1
-        height = 1.0 + 0.85 * len(self.classes) if single else 4.0
+        height = self._rows_height if single else self._scatter_height
         with house_style():
             self.ax_ = new_figure(height).add_subplot() if ax is None else ax
             self.figure_ = figure_of(self.ax_)
@@ -79,15 +86,27 @@ class ProjectionDisplay:
         return self
 
     @property
+    def _rows_height(self) -> float:
+        n = len(self.classes)
+        return 1.0 + n * float(np.clip(5.1 / n, 0.3, 0.85))
+
+    @property
+    def _scatter_height(self) -> float:
+        names = self._legend_names()
+        return PLOT_HEIGHT + ENTRY_HEIGHT * (1 + -(-len(names) // self._legend_columns(names)))
+
+    @property
     def _size(self) -> float:
-        return float(np.clip(4000 / len(self.labels), 9.0, 24.0))
+        """Area of a marker; many classes need shapes that can be told apart."""
+        smallest, largest = (9.0, 24.0) if len(self.classes) <= MOST_ABOVE else (16.0, 34.0)
+        return float(np.clip(4000 / len(self.labels), smallest, largest))
 
     def _by_class(self) -> Iterator[tuple[int, np.ndarray, dict[str, Any]]]:
         """Number, scores and style of every class."""
         for i, label in enumerate(self.classes):
-            style = {
-                "color": PALETTE[i % len(PALETTE)],
-                "marker": MARKERS[i % len(MARKERS)],
+            named = i < MOST_IN_LEGEND or self.scores.shape[1] == 1
+            grey = {"color": FAINT, "marker": ".", "zorder": 0.9}  # behind the others
+            style: dict[str, Any] = (style_of(i) if named else grey) | {
                 "s": self._size,
                 "alpha": 0.7,
                 "linewidths": 0.0,
@@ -102,12 +121,29 @@ class ProjectionDisplay:
         self.ax_.set_xlabel("Direction 1")
         self.ax_.set_ylabel("Direction 2")
         self.ax_.grid()
-        names = [shorten(label, 24) for label in self.classes[:MOST_IN_LEGEND]]
-        legend_above(self.ax_, self.points_[:MOST_IN_LEGEND], names, scale)
-        left_out = len(self.classes) - len(names)
-        if left_out:
-            title = f"{left_out} more classes are drawn, not named"
-            self.ax_.set_title(title, loc="right", size=9)
+        few_ticks(self.ax_.xaxis, self.scores[:, 0], 7)
+        few_ticks(self.ax_.yaxis, self.scores[:, 1], 7)
+        names = self._legend_names()
+        if len(names) <= MOST_ABOVE:
+            legend_above(self.ax_, self.points_, names, scale)
+        else:
+            columns = self._legend_columns(names)
+            legend_below(self.ax_, self.points_[: len(names)], names, columns, scale)
+
+    def _legend_columns(self, names: list[str]) -> int:
+        if len(names) <= MOST_ABOVE:
+            return columns_above(names)
+        return 2 if len(names) <= MOST_IN_TWO_COLUMNS else 3
+
+    def _legend_names(self) -> list[str]:
+        """Short names; the last line stands for the classes that have none."""
+        if len(self.classes) <= MOST_ABOVE:
+            return short_names(self.classes, 40)
+        most = 28 if len(self.classes) <= MOST_IN_TWO_COLUMNS else 17
+        names = short_names(self.classes, most)
+        left_out = len(names) - MOST_IN_LEGEND
+        more = [f"{left_out} more, in grey"] if left_out > 0 else []
+        return names[:MOST_IN_LEGEND] + more
 
     def _plot_rows(self) -> None:
         low, high = float(self.scores.min()), float(self.scores.max())
@@ -128,13 +164,14 @@ class ProjectionDisplay:
 
     def _set_rows(self) -> None:
         ax, rows = self.ax_, range(len(self.classes))
-        ax.set_yticks(list(rows), [shorten(label, 20) for label in self.classes])
+        ax.set_yticks(list(rows), short_names(self.classes, 20))
         for text in ax.get_yticklabels():
             plain(text)
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         ax.set_ylim(len(self.classes) - 0.45, -0.65)
         ax.set_xlabel("Discriminant score (the line marks the median)")
+        few_ticks(ax.xaxis, self.scores[:, 0], 7)
         ax.grid(axis="x")
 
 

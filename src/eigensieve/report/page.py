@@ -16,6 +16,9 @@ from ..studies.cv_path import ErrorEstimate
 from ..studies.fitting import GIVEN, ONE_SE, FitResult
 from . import words
 from .figures import inline_svg
+from .glossary import glossary
+
+MOST_SHARES = 6
 
 
 def render_report(
@@ -38,7 +41,7 @@ def render_report(
     """
     found, error, *findings = words.summary(result, held_out)
     return _template().render(
-        title=printable(title or f"Features that separate “{result.target}”"),
+        title=printable(title or _title(result)),
         lead=[found, error],
         findings=findings,
         cards=_cards(result, held_out),
@@ -46,7 +49,8 @@ def render_report(
         features=_features(result),
         samples=_samples(result),
         notes=[printable(note) for note in result.notes],
-        methods=words.methods(result, command),
+        methods=words.methods(result, command, held_out),
+        glossary=glossary(result),
     )
 
 
@@ -62,6 +66,11 @@ def write_report(html: str, path: str | os.PathLike[str]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def _title(result: FitResult) -> str:
+    what = "that separate" if words.separates(result) else "selected for"
+    return f"Features {what} “{result.target}”"
+
+
 def _template() -> Any:
     environment = Environment(
         loader=PackageLoader("eigensieve.report", "."),
@@ -73,10 +82,10 @@ def _template() -> Any:
     return environment.get_template("template.html.j2")
 
 
-def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, str]]:
+def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, Any]]:
     cards = [
         _card("Features selected", f"{result.k:,}", f"of {len(result.names):,}"),
-        _error_card("Error, new samples", result.error),
+        _error_card("Error, new samples", result.error, result.balanced_error),
     ]
     if held_out is not None:
         cards.append(_error_card("Error, held out", held_out))
@@ -88,17 +97,22 @@ def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, 
     ]
 
 
-def _card(label: str, value: str, detail: str) -> dict[str, str]:
-    return {"label": label, "value": value, "detail": detail}
+def _card(label: str, value: str, *details: str) -> dict[str, Any]:
+    return {"label": label, "value": value, "details": details}
 
 
-def _error_card(label: str, estimate: ErrorEstimate | None) -> dict[str, str]:
+def _error_card(
+    label: str, estimate: ErrorEstimate | None, balanced: float | None = None
+) -> dict[str, Any]:
     if estimate is None:
         return _card(label, "unknown", "not estimated")
-    return _card(label, words.percent(estimate.error), f"95\u00a0%: {words.interval(estimate)}")
+    details = [f"95\u00a0%: {words.interval(estimate)}"]
+    if balanced is not None:
+        details.append(f"balanced: {words.percent(balanced)}")
+    return _card(label, words.percent(estimate.error), *details)
 
 
-def _choice_card(result: FitResult) -> dict[str, str]:
+def _choice_card(result: FitResult) -> dict[str, Any]:
     label = "Choice of k"
     if result.k_rule == ONE_SE:
         return _card(label, "1-SE rule", "fewest features within one standard error")
@@ -110,7 +124,7 @@ def _choice_card(result: FitResult) -> dict[str, str]:
 def _path(result: FitResult) -> dict[str, Any]:
     """The curve of error against k with its numbers, or the reason why there is none."""
     if result.cv is None:
-        return {"figure": None, "why": words.why_no_error(result), "rows": []}
+        return {"figure": None, "why": words.why_no_error(result), "caption": "", "rows": []}
     display = CVPathDisplay.from_cv(result.cv, result.k).plot()
     label = (
         f"Cross-validated error against the number of features, from {result.cv.ks[0]} to "
@@ -122,7 +136,8 @@ def _path(result: FitResult) -> dict[str, Any]:
         | {column: words.percent(row[column]) for column in columns}
         for row in result.cv.table()
     ]
-    return {"figure": inline_svg(display.figure_, "path", label), "why": "", "rows": rows}
+    figure = inline_svg(display.figure_, "path", label)
+    return {"figure": figure, "why": "", "caption": words.path_caption(result), "rows": rows}
 
 
 def _features(result: FitResult) -> dict[str, Any]:
@@ -137,11 +152,12 @@ def _features(result: FitResult) -> dict[str, Any]:
         }
         for feature in result.selected
     ]
+    shares = [words.percent(r) for r in result.estimator.explained_variance_ratio_]
     return {
         "figure": inline_svg(display.figure_, "loadings", label),
         "rows": rows,
         "directions": result.estimator.scalings_.shape[1],
-        "shares": [words.percent(r) for r in result.estimator.explained_variance_ratio_],
+        "shares": shares[:MOST_SHARES] + ["…"] * (len(shares) > MOST_SHARES),
     }
 
 

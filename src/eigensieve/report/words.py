@@ -14,12 +14,11 @@ from ..core.solution import Solution
 from ..plots._style import printable
 from ..studies.cv_path import ErrorEstimate
 from ..studies.fitting import GIVEN, ONE_SE, FitResult
+from .glossary import CRITERION_NAMES
 
-CRITERION_NAMES = {
-    "logdet": "logdet (Wilks)",
-    "trace": "trace (sum of the separations)",
-    "lambda_max": "lambda_max (largest separation)",
-}
+HELD_OUT = "held-out samples"
+WORSE = 1.25  # a balanced error so many times the error, and so much above it, is put in words
+WORSE_BY = 0.03
 
 
 def percent(fraction: float) -> str:
@@ -30,7 +29,7 @@ def percent(fraction: float) -> str:
 def number(value: float) -> str:
     """Three decimals, or powers of ten where these would say nothing; a true minus sign."""
     size = abs(value)
-    text = f"{value:.3f}" if size == 0 or 5e-4 <= size < 1e5 else f"{value:.2e}"
+    text = f"{value:.3f}" if size == 0 or 5e-4 <= size < 1e4 else f"{value:.1e}"
     return text.replace("-", "\u2212")
 
 
@@ -62,16 +61,38 @@ def class_counts(result: FitResult) -> list[tuple[str, int, str]]:
 
 def summary(result: FitResult, held_out: ErrorEstimate | None = None) -> list[str]:
     """The findings, most important first."""
-    verb = "separates" if result.k == 1 else "separate"
-    classes = count(len(result.estimator.classes_), "class", "classes")
-    found = (
-        f"{result.k:,} of {count(len(result.names), 'feature')} {verb} {classes} "
-        f"in {count(result.n_samples, 'sample')}."
-    )
-    sentences = [found, error_sentence(result)]
+    sentences = [found_sentence(result), error_sentence(result)]
     if held_out is not None:
         sentences.append(held_out_sentence(held_out))
-    return [*sentences, baseline_sentence(result), choice_sentence(result), *optimality(result)]
+    sentences.append(baseline_sentence(result))
+    if small_classes_fare_worse(result):
+        sentences.append(balanced_sentence(result))
+    return [*sentences, choice_sentence(result), *optimality(result)]
+
+
+def found_sentence(result: FitResult) -> str:
+    """What was found; "separate" only where the error is surely below that of a guess."""
+    features = f"{result.k:,} of {count(len(result.names), 'feature')}"
+    classes = count(len(result.estimator.classes_), "class", "classes")
+    samples = f"in {count(result.n_samples, 'sample')}"
+    if separates(result):
+        return f"{features} {'separates' if result.k == 1 else 'separate'} {classes} {samples}."
+    selected = f"{features} {'was' if result.k == 1 else 'were'} selected to tell {classes} apart"
+    if result.error is None:
+        return f"{selected} {samples}."
+    if result.error.low > baseline(result):
+        return f"{selected}; the error is larger than that of guessing."
+    return f"{selected}; the error cannot be told from guessing."
+
+
+def separates(result: FitResult) -> bool:
+    """Whether the whole interval of the error lies below the error of a guess."""
+    return result.error is not None and result.error.high < baseline(result)
+
+
+def baseline(result: FitResult) -> float:
+    """The error of always guessing the largest class."""
+    return 1 - max(n for _, n, _ in class_counts(result)) / result.n_samples
 
 
 def error_sentence(result: FitResult) -> str:
@@ -93,17 +114,48 @@ def why_no_error(result: FitResult) -> str:
 
 def held_out_sentence(held_out: ErrorEstimate) -> str:
     """The error on samples that were never shown to the study."""
+    how = "" if held_out.how in ("", HELD_OUT) else f"; {printable(held_out.how)}"
     return (
         f"Error on {count(held_out.n_samples, 'held-out sample')}: {percent(held_out.error)} "
-        f"(95\u00a0% interval {interval(held_out)}); {printable(held_out.how)}."
+        f"(95\u00a0% interval {interval(held_out)}){how}."
     )
 
 
 def baseline_sentence(result: FitResult) -> str:
     """An error means little without the error of a guess."""
-    largest = max(n for _, n, _ in class_counts(result))
-    rate = percent(1 - largest / result.n_samples)
+    rate = percent(baseline(result))
     return f"Always guessing the largest class would be wrong for {rate} of these samples."
+
+
+def small_classes_fare_worse(result: FitResult) -> bool:
+    """Whether the balanced error is clearly above the error."""
+    if result.error is None or result.balanced_error is None:
+        return False
+    error, balanced = result.error.error, result.balanced_error
+    return balanced > WORSE * error and balanced >= error + WORSE_BY
+
+
+def balanced_sentence(result: FitResult) -> str:
+    """The error in which a small class counts as much as a large one."""
+    assert result.balanced_error is not None
+    return (
+        "Small classes fare worse: the balanced error, in which every class counts alike, is "
+        f"{percent(result.balanced_error)} (cross-validation)."
+    )
+
+
+def path_caption(result: FitResult) -> str:
+    """What to know of the curve; where k was chosen, why it is not the error above."""
+    caption = (
+        "The balanced error counts every class alike. Features were selected anew in every "
+        "training part."
+    )
+    if result.k_rule == GIVEN or result.error is None:
+        return caption
+    return (
+        f"{caption} The curve helped to choose k, so its value at the chosen k is a little kind; "
+        "the error above comes from samples that had no part in the choice."
+    )
 
 
 def choice_sentence(result: FitResult) -> str:
@@ -150,26 +202,42 @@ def _bound_sentence(solution: Solution, constrained: bool) -> str:
     )
 
 
-def methods(result: FitResult, command: str | None = None) -> list[tuple[str, str]]:
+def methods(
+    result: FitResult, command: str | None = None, held_out: ErrorEstimate | None = None
+) -> list[tuple[str, str]]:
     """Everything needed to do it again, as (term, value)."""
     model = result.estimator
     solution = model.solution_
-    rows = [
+    rows: list[tuple[str, str | None]] = [
         ("Method", "sparse linear discriminant analysis (SparseLDA)"),
         ("Criterion", CRITERION_NAMES.get(solution.criterion, solution.criterion)),
         ("Shrinkage", f"{model.shrinkage_:.4f} ({_shrinkage_origin(model)})"),
         ("Ridge", f"{model.ridge:g}"),
         ("Solver", f"{solution.solver}; status: {solution.status}"),
+        ("Transformation", _transformation(result)),
         ("Standardisation", "every column centred and scaled, anew in every training part"),
         ("Target", printable(result.target)),
         ("Cross-validation", _folds(result)),
         ("Error estimate", "none" if result.error is None else printable(result.error.how)),
-        ("Interval", "Wilson, 95\u00a0%; it counts the samples as independent"),
+        ("Interval", _interval_method(result, held_out)),
         ("Seed", str(result.seed)),
         ("Data fingerprint", result.fingerprint or "none"),
         ("Versions", versions()),
+        ("Command", printable(command) if command else None),
     ]
-    return rows + ([("Command", printable(command))] if command else [])
+    return [(term, value) for term, value in rows if value is not None]
+
+
+def _transformation(result: FitResult) -> str | None:
+    if result.log2_floor is None:
+        return None
+    return f"log2, values below {result.log2_floor:g} raised to it"
+
+
+def _interval_method(result: FitResult, held_out: ErrorEstimate | None) -> str | None:
+    if result.error is None and held_out is None:
+        return None
+    return "Wilson, 95\u00a0%; it counts the samples as independent"
 
 
 def _shrinkage_origin(model: Any) -> str:

@@ -106,13 +106,15 @@ def solve_path(
     chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
     with budget.interruptible():
         if chosen.path is not None:
-            return SolutionPath(chosen.path(problem, sizes, budget, **options))
-        solutions: dict[int, Solution] = {}
-        for k in sizes:
-            if solutions and budget.stop() is not None:
-                break
-            solutions[k] = chosen.solve(problem.with_k(k), budget, **options)
-        return SolutionPath(solutions)
+            solutions = chosen.path(problem, sizes, budget, **options)
+        else:
+            solutions = {}
+            for k in sizes:
+                if solutions and budget.stop() is not None:
+                    break
+                solutions[k] = chosen.solve(problem.with_k(k), budget, **options)
+    early = len(solutions) < len(sizes) or any(s.status.is_early for s in solutions.values())
+    return SolutionPath(solutions, budget.stop() if early else None)
 
 
 def _path_sizes(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
-from scipy import stats
+from joblib import effective_n_jobs
 from sklearn.metrics import recall_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
@@ -18,7 +19,9 @@ from ..errors import InputError, TimeLimitError
 from .standardize import Standardizer
 
 DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+N_FOLDS = 5
 Progress = Callable[[int, int], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +76,6 @@ class CVPath:
         ]
 
 
-class TinyClassError(InputError):
-    """A class is too small to be cross-validated."""
-
-
 @dataclass(frozen=True)
 class ErrorEstimate:
     """An error rate on samples that had no part in choosing the model."""
@@ -94,7 +93,7 @@ def cross_validate_path(
     y: np.ndarray,
     ks: Sequence[int] = DEFAULT_KS,
     *,
-    n_folds: int = 5,
+    n_folds: int = N_FOLDS,
     n_repeats: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -121,7 +120,7 @@ def nested_error(
     y: np.ndarray,
     ks: Sequence[int] = DEFAULT_KS,
     *,
-    n_folds: int = 5,
+    n_folds: int = N_FOLDS,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -147,10 +146,17 @@ def nested_error(
     return error_estimate(wrong, len(y), f"nested {folds}-fold cross-validation, k chosen inside")
 
 
-def error_estimate(wrong: int, n: int, how: str) -> ErrorEstimate:
-    """An error rate with its 95 % Wilson interval."""
-    interval = stats.binomtest(wrong, n).proportion_ci(method="wilson")
-    return ErrorEstimate(wrong / n, float(interval.low), float(interval.high), n, how)
+def error_estimate(wrong: float, n: int, how: str) -> ErrorEstimate:
+    """An error rate with its 95 % Wilson interval.
+
+    ``wrong`` may be a mean over repeats, and then need not be whole.
+    """
+    z = 1.959963984540054
+    rate, share = wrong / n, z * z / n
+    centre = (rate + share / 2) / (1 + share)
+    half = np.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return ErrorEstimate(float(rate), float(low), float(high), n, how)
 
 
 def usable_folds(y: np.ndarray, n_folds: int, *, least: int = 2) -> int:
@@ -161,7 +167,7 @@ def usable_folds(y: np.ndarray, n_folds: int, *, least: int = 2) -> int:
     smallest = int(counts.min())
     if smallest < least:
         size = "one sample" if smallest == 1 else f"{smallest} samples"
-        raise TinyClassError(
+        raise InputError(
             f"class {str(classes[np.argmin(counts)])!r} has {size} only, and cross-validation "
             f"takes {least} of each; give it more samples, or leave it out"
         )
@@ -202,16 +208,31 @@ def _run_folds(
     progress: Progress | None,
 ) -> list[dict[int, tuple[float, float]]]:
     # threads: the work is BLAS, and the table is shared instead of copied to processes
-    pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    jobs = (delayed(_score_fold)(estimator, X, y, ks, train, test) for train, test in splits)
+    jobs = [partial(_score_fold, estimator, X, y, ks, train, test) for train, test in splits]
     results = []
     # one BLAS thread per fold: two threads that each start two more only wait for each other
     with threadpool_limits(limits=1, user_api="blas"):
-        for result in pool(jobs):
+        for result in _run_jobs(jobs, effective_n_jobs(n_jobs)):
             results.append(result)
             if progress is not None:
                 progress(len(results), len(splits))
     return results
+
+
+def _run_jobs(jobs: Sequence[Callable[[], T]], n_threads: int) -> Iterator[T]:
+    """Results in order. If the consumer or a job fails (Ctrl-C), running jobs are waited for:
+
+    a thread that is still in compiled code when the interpreter ends would abort it.
+    """
+    if n_threads == 1:
+        yield from (job() for job in jobs)
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for future in [pool.submit(job) for job in jobs]:
+            yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _score_fold(

@@ -12,17 +12,17 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.checks import check_k
-from ..errors import InputError
+from ..core.stats import ClassStats, refuse_extremes
+from ..errors import InputError, TimeLimitError
 from ..estimators.sparse_lda import SparseLDA
 from .cv_path import (
     DEFAULT_KS,
+    N_FOLDS,
     CVPath,
     ErrorEstimate,
-    TinyClassError,
     cross_validate_path,
     error_estimate,
     nested_error,
-    stratified_splits,
     usable_folds,
 )
 from .standardize import Standardizer
@@ -59,6 +59,7 @@ class FitResult:
     selected : the selected features, by rank
     notes : sentences about the data and the choices
     seed, fingerprint : for reproduction
+    interrupted : whether Ctrl-C cut the error estimate or the search short
     log2_floor : if set, the columns are log2(max(x, floor)) of what was given
     """
 
@@ -77,6 +78,7 @@ class FitResult:
     seed: int = 0
     fingerprint: str = ""
     log2_floor: float | None = None
+    interrupted: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -105,35 +107,39 @@ def fit_study(
     estimator: SparseLDA | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    cross_validate: bool = True,
     progress: StageProgress | None = None,
 ) -> FitResult:
     """Choose k (or take it), estimate the error honestly, fit on all rows.
 
     With ``k="auto"`` the 1-SE rule picks k by repeated cross-validation, and the error comes
     from nested cross-validation; with a number the error is that of plain
-    cross-validation, in which nothing was chosen; ``cross_validate=False`` then leaves it out.
+    cross-validation, in which nothing was chosen.
+
+    The result has no error estimate, and a note why, where a class is too small for it, a
+    time limit ends it or Ctrl-C does; only a k that was to be chosen cannot do without.
     """
     base = SparseLDA(random_state=seed) if estimator is None else estimator
-    if k != "auto" and check_k(k) > X.shape[1]:
-        raise InputError(f"k is {k}; the table has {X.shape[1]} features: give 1..{X.shape[1]}")
-    if k == "auto":
-        usable_folds(y, 5, least=3)
-    cv, error, notes = None, None, []
-    if k == "auto" or cross_validate:
-        try:
-            cv, error = _estimate_error(base, X, y, k, ks, seed, n_jobs, progress)
-        except TinyClassError as reason:
-            if k == "auto":
-                raise
-            notes.append(f"No error estimate: {reason}.")
-    best = int(k) if cv is None or k != "auto" else cv.best_k
+    _check_study(X, y, names, k)
+    estimates = _Estimates()
+    try:
+        _estimate_error(estimates, base, X, y, k, ks, seed, n_jobs, progress)
+    except (InputError, TimeLimitError) as reason:
+        if k == "auto" and estimates.cv is None:
+            raise InputError(f"{reason} (in cross-validation); a given k does without") from reason
+        estimates.notes.append(f"No error estimate: {reason}.")
+    except KeyboardInterrupt:
+        if k == "auto" and estimates.cv is None:
+            raise
+        estimates.interrupted = True
+        estimates.notes.append("No error estimate: it was interrupted.")
+    best = estimates.cv.best_k if k == "auto" and estimates.cv is not None else int(k)
     scaler = Standardizer.fit(X)
     Z = scaler.apply(X)
     model = clone(base).set_params(n_features_to_select=best)
     try:
         model.fit(Z, y)
     except KeyboardInterrupt:
+        estimates.interrupted = True
         if not hasattr(model, "solution_"):
             raise  # nothing was found yet
     return FitResult(
@@ -143,18 +149,40 @@ def fit_study(
         standardizer=scaler,
         k=best,
         k_rule=ONE_SE if k == "auto" else GIVEN,
-        cv=cv,
-        error=error,
+        cv=estimates.cv,
+        error=estimates.error,
         labels=y,
         scores=model.transform(Z),
         selected=rank_features(model, names),
-        notes=notes + describe_columns(X),
+        notes=estimates.notes + describe_columns(X, y, names, model),
         seed=seed,
         fingerprint=fingerprint(X, y, names),
+        interrupted=estimates.interrupted,
     )
 
 
+@dataclass
+class _Estimates:
+    """What is known of the error, as far as the estimation came."""
+
+    cv: CVPath | None = None
+    error: ErrorEstimate | None = None
+    notes: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def _check_study(X: np.ndarray, y: np.ndarray, names: Sequence[str], k: int | str) -> None:
+    refuse_extremes(np.maximum(X.max(axis=0), -X.min(axis=0)), names)
+    if np.all(X.max(axis=0) == X.min(axis=0)):
+        raise InputError("no column varies: there is nothing to select")
+    if k == "auto":
+        usable_folds(y, N_FOLDS, least=3)
+    elif check_k(k) > X.shape[1]:
+        raise InputError(f"k is {k}; the table has {X.shape[1]} features: give 1..{X.shape[1]}")
+
+
 def _estimate_error(
+    found: _Estimates,
     estimator: SparseLDA,
     X: np.ndarray,
     y: np.ndarray,
@@ -163,8 +191,8 @@ def _estimate_error(
     seed: int,
     n_jobs: int | None,
     progress: StageProgress | None,
-) -> tuple[CVPath, ErrorEstimate]:
-    """The cross-validated path, and the error of the recipe for the k that was asked for."""
+) -> None:
+    """The cross-validated path, then the error of the recipe for the k that was asked for."""
 
     def stage(name: str) -> Callable[[int, int], None] | None:
         return None if progress is None else partial(progress, name)
@@ -172,17 +200,23 @@ def _estimate_error(
     options: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
     sizes = sorted({*ks, *([] if k == "auto" else [int(k)])})
     cv = cross_validate_path(estimator, X, y, sizes, progress=stage("cross-validation"), **options)
+    found.cv = cv
+    if cv.n_folds < N_FOLDS:
+        found.notes.append(f"{cv.n_folds} folds instead of {N_FOLDS}: {smallest_class(y)}.")
     if k == "auto":
-        return cv, nested_error(estimator, X, y, sizes, progress=stage("nested check"), **options)
-    return cv, _fixed_k_error(cv, int(k), y, seed)
+        found.error = nested_error(
+            estimator, X, y, sizes, progress=stage("nested check"), **options
+        )
+    else:
+        how = f"{cv.n_repeats} times {cv.n_folds}-fold cross-validation, k fixed"
+        rate = float(cv.error[cv.ks.index(int(k))])
+        found.error = error_estimate(rate * len(y), len(y), how)
 
 
-def _fixed_k_error(cv: CVPath, k: int, y: np.ndarray, seed: int) -> ErrorEstimate:
-    """The error of the first repeat: every sample is predicted once."""
-    folds = list(stratified_splits(y, cv.n_folds, seed))
-    rates = cv.fold_errors[: cv.n_folds, cv.ks.index(k)]
-    wrong = sum(round(rate * len(test)) for rate, (_, test) in zip(rates, folds))
-    return error_estimate(int(wrong), len(y), f"{cv.n_folds}-fold cross-validation, k fixed")
+def smallest_class(y: np.ndarray) -> str:
+    """The smallest class and its size, in words."""
+    classes, counts = np.unique(y, return_counts=True)
+    return f"class {str(classes[np.argmin(counts)])!r} has {counts.min()} samples"
 
 
 def rank_features(model: SparseLDA, names: Sequence[str]) -> list[SelectedFeature]:
@@ -201,13 +235,25 @@ def rank_features(model: SparseLDA, names: Sequence[str]) -> list[SelectedFeatur
     ]
 
 
-def describe_columns(X: np.ndarray) -> list[str]:
-    """What a user should know about the columns."""
+def describe_columns(
+    X: np.ndarray, y: np.ndarray, names: Sequence[str], model: SparseLDA
+) -> list[str]:
+    """What a user should know about the columns, and about the selected ones."""
+    notes = []
     constant = int(np.count_nonzero(X.max(axis=0) == X.min(axis=0)))
     if constant:
         columns = "column is" if constant == 1 else "columns are"
-        return [f"{constant} {columns} constant and worth nothing."]
-    return []
+        notes.append(f"{constant} {columns} constant and worth nothing.")
+    S = model.get_support(indices=True)
+    rows = ClassStats.from_data(X[:, S], y, form="rows").rows
+    assert rows is not None
+    for j in S[~rows.any(axis=0)]:
+        if X[:, j].max() > X[:, j].min():
+            notes.append(
+                f"{str(names[j])!r} does not vary within the classes: make sure that it is not "
+                "the label in another form."
+            )
+    return notes
 
 
 def fingerprint(X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> str:
