@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ from sklearn.datasets import load_iris
 
 from eigensieve import SparseLDA, SparsePCA
 from eigensieve.plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
-from eigensieve.plots._style import printable, shorten
+from eigensieve.plots._style import printable, short_names, shorten
 from eigensieve.plots.cv_path import spaced
 from eigensieve.plots.loadings import MOST_BARS
 from eigensieve.plots.projection import MANY_POINTS, MOST_IN_LEGEND
@@ -143,11 +144,75 @@ def test_hostile_class_names_are_shown_literally() -> None:
             assert shown in page
 
 
+def many_classes(n: int, name: str = "population {} of the highlands") -> ProjectionDisplay:
+    labels = np.array([name.format(i) for i in range(n)])
+    scores = np.random.default_rng(0).normal(size=(4 * n, 2))
+    return ProjectionDisplay(scores, np.repeat(labels, 4)).plot()
+
+
 def test_legend_of_very_many_classes_says_what_it_leaves_out() -> None:
-    labels = np.arange(90) % (MOST_IN_LEGEND + 6)
-    display = ProjectionDisplay(np.random.default_rng(0).normal(size=(90, 2)), labels).plot()
-    assert len(display.ax_.get_legend().get_texts()) == MOST_IN_LEGEND
-    assert "6 more classes" in display.ax_.get_title(loc="right")
+    display = many_classes(MOST_IN_LEGEND + 6)
+    lines = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert len(lines) == MOST_IN_LEGEND + 1
+    assert lines[-1] == "6 more, in grey"
+    unnamed = {tuple(points.get_facecolor()[0]) for points in display.points_[MOST_IN_LEGEND:]}
+    named = {tuple(points.get_facecolor()[0]) for points in display.points_[:MOST_IN_LEGEND]}
+    assert len(unnamed) == 1
+    assert not unnamed & named
+
+
+def test_thirty_classes_are_told_apart() -> None:
+    points = many_classes(MOST_IN_LEGEND).points_
+    looks = {(*p.get_facecolor()[0], p.get_paths()[0].vertices.tobytes()) for p in points}
+    assert len(looks) == MOST_IN_LEGEND >= 30
+
+
+@pytest.mark.parametrize("n", [3, 6, 7, 10, 13, 30, 50])
+def test_legend_takes_nothing_from_the_plot(n: int) -> None:
+    display = many_classes(n)
+    display.figure_.draw_without_rendering()
+    inch = display.figure_.dpi
+    plot, legend = (part.get_window_extent() for part in (display.ax_, display.ax_.get_legend()))
+    assert plot.height > 2.7 * inch
+    assert plot.width > 3.4 * inch
+    paper = display.figure_.bbox
+    assert 0 <= legend.x0 < legend.x1 <= paper.x1
+    assert 0 <= legend.y0 < legend.y1 <= paper.y1
+    assert not legend.overlaps(plot)
+    assert not legend.overlaps(display.ax_.xaxis.get_label().get_window_extent())
+
+
+def test_rows_of_many_classes_stay_on_a_page() -> None:
+    scores = np.random.default_rng(0).normal(size=300)
+    assert ProjectionDisplay(scores, np.arange(300) % 10).plot().figure_.get_figheight() < 7
+    assert ProjectionDisplay(scores, np.arange(300) % 50).plot().figure_.get_figheight() < 17
+
+
+@pytest.mark.parametrize("size", [1.0, 1e5, 1e-7])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_tick_labels_do_not_touch(columns: int, size: float) -> None:
+    scores = size * np.random.default_rng(0).normal(size=(40, columns))
+    projection = ProjectionDisplay(scores, np.arange(40) % 2).plot()
+    loadings = LoadingsDisplay([f"f{i}" for i in range(5)], scores[:5]).plot()
+    for axes in (projection.ax_, *loadings.axes_):
+        axes.get_figure().draw_without_rendering()
+        left, right = axes.get_xlim()
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels())
+        boxes = [t.get_window_extent() for x, t in ticks if left <= x <= right]
+        assert len(boxes) >= 2
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+    unit = {1.0: "", 1e5: ", ×10⁵", 1e-7: ", ×10⁻⁷"}[size]  # noqa: RUF001
+    label = projection.ax_.get_xlabel()
+    assert label.endswith(unit)
+    assert "10" in label or size == 1.0
+
+
+def test_ticks_far_from_zero_keep_their_digits() -> None:
+    scores = np.column_stack([1e6 + np.linspace(0, 1, 20), np.arange(20)])
+    ax = ProjectionDisplay(scores, np.arange(20) % 2).plot().ax_
+    ax.get_figure().draw_without_rendering()
+    texts = [text.get_text() for text in ax.get_xticklabels()]
+    assert len(set(texts)) == len(texts)
 
 
 # -- loadings ------------------------------------------------------------------------
@@ -177,6 +242,12 @@ def test_loadings_of_principal_components(iris) -> None:
     np.testing.assert_allclose(widths, sorted(pca.components_[0][pca.support_]))
 
 
+def test_bars_too_short_to_see_have_their_number() -> None:
+    display = LoadingsDisplay(["huge", "tiny", "none"], [[1e5], [-2.5e-6], [0.0]]).plot()
+    assert [text.get_text() for text in display.ax_.texts] == ["−2.5e−06", "0"]  # noqa: RUF001
+    assert LoadingsDisplay(["a", "b"], [1.0, 0.1]).plot().ax_.texts[:] == []
+
+
 def test_more_features_than_bars_are_counted() -> None:
     names = [f"f{i}" for i in range(MOST_BARS + 10)]
     display = LoadingsDisplay(names, np.linspace(1, 0, len(names))).plot()
@@ -200,6 +271,14 @@ def test_names_are_shortened_in_the_middle() -> None:
     assert len(shorten("z" * 300)) == 28
     assert shorten("gene_of_a_very_long_family_0042", 12) == "gene_of…0042"
     assert printable("a\tb\u202ec\ud800") == "a b\ufffdc\ufffd"
+
+
+def test_names_of_classes_lose_their_end_unless_that_makes_them_alike() -> None:
+    names = ["lipoma", "malignant fibrous histiocytoma", "malignant tumor type 1"]
+    assert short_names(names, 20) == ["lipoma", "malignant fibrous h…", "malignant tumor typ…"]
+    alike = [*names, "malignant tumor type 2"]
+    assert short_names(alike, 20)[2:] == ["malignant tum…type 1", "malignant tum…type 2"]
+    assert short_names(["a b c d"], 5) == ["a b…"]
 
 
 def test_a_display_draws_on_the_axes_it_is_given(cv: CVPath, iris) -> None:

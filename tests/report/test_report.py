@@ -23,6 +23,7 @@ from eigensieve.plots import LoadingsDisplay, ProjectionDisplay
 from eigensieve.plots._style import shorten
 from eigensieve.report import words
 from eigensieve.report.figures import inline_svg
+from eigensieve.report.glossary import CRITERION_NAMES, glossary
 from eigensieve.report.page import render_report, write_report
 from eigensieve.studies.cv_path import ErrorEstimate
 from eigensieve.studies.fitting import FitResult, fit_study
@@ -56,6 +57,18 @@ def hostile() -> FitResult:
     y = np.array([SCRIPT, "$\\frac{1$", "_hidden & 'co'", "z" * 300])[np.arange(80) % 4]
     X[:, 0] += np.arange(80) % 4
     return fit_study(X, y, names, target=SCRIPT, k=50, ks=(1, 10), n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> FitResult:
+    """Fifty classes, and a feature that does not vary within them."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(50), 3)
+    X = rng.normal(size=(150, 12)) + 3 * rng.normal(size=(50, 12))[y]
+    X[:, 5] = y % 7
+    classes = np.array([f"population {i} of the northern highlands" for i in range(50)])
+    names = [f"marker {j}" for j in range(12)]
+    return fit_study(X, classes[y], names, k=8, cross_validate=False, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +155,95 @@ def test_held_out_error_and_title(two: FitResult) -> None:
     assert expected in text_of(html)
 
 
+def test_held_out_samples_are_called_so_once(two: FitResult) -> None:
+    held_out = ErrorEstimate(0.051, 0.02, 0.11, 190, "held-out samples")
+    said = text_of(render_report(two, held_out=held_out))
+    assert "Error on 190 held-out samples: 5.1 % (95 % interval 2.0 % to 11.0 %). " in said
+
+
+def test_interval_is_explained_where_there_is_one(two: FitResult, lonely: FitResult) -> None:
+    held_out = ErrorEstimate(0.051, 0.02, 0.11, 190, "held-out samples")
+    assert "Interval Wilson, 95 %" in text_of(render_report(two))
+    assert "Interval Wilson, 95 %" in text_of(render_report(lonely, held_out=held_out))
+
+
+def test_transformation_is_a_part_of_the_methods(two: FitResult) -> None:
+    assert "Transformation" not in text_of(render_report(two))
+    said = text_of(render_report(dataclasses.replace(two, log2_floor=0.5)))
+    assert "Transformation log2, values below 0.5 raised to it" in said
+
+
+def test_the_curve_is_told_from_the_error_only_where_k_was_chosen(
+    two: FitResult, three: FitResult
+) -> None:
+    expected = (
+        "The curve helped to choose k, so its value at the chosen k is a little kind; "
+        "the error above comes from samples that had no part in the choice."
+    )
+    assert expected in text_of(render_report(two))
+    assert expected not in text_of(render_report(three))
+
+
+@pytest.mark.parametrize(
+    ("error", "balanced", "worse"),
+    [(0.35, 0.61, True), (0.10, 0.12, False), (0.01, 0.035, False), (0.5, 0.6, False)],
+)
+def test_balanced_error_is_shown_and_said(
+    two: FitResult, error: float, balanced: float, worse: bool
+) -> None:
+    assert two.cv is not None
+    estimate = ErrorEstimate(error, error / 2, 1.5 * error, 569, "test")
+    cv = dataclasses.replace(two.cv, fold_balanced_errors=0 * two.cv.fold_errors + balanced)
+    said = text_of(render_report(dataclasses.replace(two, error=estimate, cv=cv)))
+    assert f"balanced: {100 * balanced:.1f} %" in said
+    sentence = (
+        "Small classes fare worse: the balanced error, in which every class counts alike, is "
+        f"{100 * balanced:.1f} % (cross-validation)."
+    )
+    assert (sentence in said) == worse
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.30, 0.37, "{} of 30 features separate 2 classes in 569 samples."),
+        (0.30, 0.38, "were selected to tell 2 classes apart; the error cannot be told from"),
+        (0.40, 0.48, "selected to tell 2 classes apart; the error is larger than that of guessing"),
+    ],
+)
+def test_classes_are_separated_only_if_the_error_beats_a_guess(
+    two: FitResult, low: float, high: float, expected: str
+) -> None:
+    estimate = ErrorEstimate((low + high) / 2, low, high, 569, "test")
+    said = text_of(render_report(dataclasses.replace(two, error=estimate)))
+    assert expected.format(two.k) in said
+    assert said.startswith("Features that separate") == (high < 0.373)
+    assert ("separate" in said) == (high < 0.373)
+
+
+def test_words_are_explained(two: FitResult, three: FitResult) -> None:
+    said = text_of(render_report(two))
+    explained = said[said.index("How to read this") :]
+    for word in (
+        "Cross-validation", "Nested:", "1-SE rule", "Loading and weight", "Shrinkage",
+        "logdet (Wilks)", "Status: converged No exchange of one selected feature for another",
+        "That is no proof that it is the best set.",
+    ):  # fmt: skip
+        assert word in explained
+    assert "Nested:" not in text_of(render_report(three))
+    for criterion in CRITERION_NAMES:
+        assert glossary(with_solution(two, criterion=criterion))[-2][0].startswith(criterion)
+    assert glossary(with_solution(two, status=Status.OPTIMAL))[-1][0] == "logdet (Wilks)"
+
+
 def test_without_an_error_it_says_why(lonely: FitResult) -> None:
     said = text_of(render_report(lonely))
-    assert "1 of 5 features separates 3 classes in 21 samples. No error estimate: class" in said
+    selected = "1 of 5 features was selected to tell 3 classes apart in 21 samples."
+    assert f"{selected} No error estimate: class" in said
+    assert "separate" not in said
+    assert "Wilson" not in said
+    assert "balanced:" not in said
+    assert "1-SE rule" not in said
     assert "There is no such curve. No error estimate" in said
     assert all(note in said for note in lonely.notes)
     assert "Cross-validation none" in said
@@ -183,8 +282,10 @@ def test_another_rule_for_k_is_shown_as_it_is(two: FitResult) -> None:
     [
         (0.0, "0.000"),
         (-1.5, "\u22121.500"),
-        (1e-9, "1.00e\u221209"),
-        (2.5e8, "2.50e+08"),
+        (1e-9, "1.0e\u221209"),
+        (9999.0, "9999.000"),
+        (-1e5, "\u22121.0e+05"),
+        (2.5e8, "2.5e+08"),
         (0.0012, "0.001"),
     ],
 )
@@ -195,7 +296,7 @@ def test_numbers(value: float, shown: str) -> None:
 # -- how it is made ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["two", "three", "hostile", "lonely"])
+@pytest.mark.parametrize("name", ["two", "three", "hostile", "crowd", "lonely"])
 def test_same_result_same_bytes_and_nothing_active(
     name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -216,12 +317,12 @@ def test_settings_of_the_user_do_not_change_the_page(two: FitResult) -> None:
         assert render_report(two) == html
 
 
-@pytest.mark.parametrize("name", ["two", "three", "hostile", "lonely"])
+@pytest.mark.parametrize("name", ["two", "three", "hostile", "crowd", "lonely"])
 def test_figures_are_well_formed_and_their_ids_are_their_own(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     figures = SVG.findall(render_report(request.getfixturevalue(name)))
-    assert len(figures) == (2 if name == "lonely" else 3)
+    assert len(figures) == (2 if name in ("crowd", "lonely") else 3)
     ids: list[str] = []
     for source in figures:
         root = ElementTree.fromstring(source)
@@ -301,7 +402,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 380, 320])
-@pytest.mark.parametrize("name", ["two", "three", "hostile", "lonely"])
+@pytest.mark.parametrize("name", ["two", "three", "hostile", "crowd", "lonely"])
 def test_page_opens_offline_and_fits(
     name: str, width: int, browser: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -23,6 +23,8 @@ from eigensieve.errors import MissingExtraError, TableError
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"})
 # Tried in this order on the header line; a .csv with semicolons is the European habit.
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t"}
+# Put after the last line of a file: a quotation mark that is not closed would swallow it.
+_END = "\x03end of the table\x03"
 SUFFIXES = ".csv, .tsv, .txt (each also with .gz), .parquet, .npz"
 
 
@@ -34,6 +36,7 @@ class Sheet:
     numbers: np.ndarray
     texts: dict[int, list[str]]
     rows: list[str] | None = None
+    delimiter: str | None = None  # of a text file
     notes: list[str] = field(default_factory=list)
 
 
@@ -88,15 +91,36 @@ class _Layout:
 
     def records(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Rows that all have as many fields as the header."""
-        reader = csv.reader(lines, delimiter=self.delimiter)
+        reader = csv.reader(itertools.chain(lines, [_END]), delimiter=self.delimiter)
+        begin = self.skip + 1
         for row in reader:
+            if row == [_END]:
+                return
+            if row and row[-1].endswith(_END):
+                raise _not_closed(begin)
             if len(row) == len(self.header):
                 yield row
             elif len(row) > 1 or "".join(row).strip():
-                raise TableError(
-                    f"line {self.skip + reader.line_num} has {len(row)} fields, the header has "
-                    f"{len(self.header)}; every line needs the same number"
-                )
+                raise self._ragged(row, self.skip + reader.line_num)
+            begin = self.skip + reader.line_num + 1
+
+    def _ragged(self, row: list[str], line: int) -> TableError:
+        advice = "every line needs the same number"
+        if _has_line_end(row):
+            advice += "; look for a quotation mark that is not closed in the lines above"
+        return TableError(
+            f"line {line} has {len(row)} fields, the header has {len(self.header)}; {advice}"
+        )
+
+
+def _not_closed(line: int) -> TableError:
+    return TableError(
+        f"a quotation mark that is opened on line {line} is not closed; close it or take it out"
+    )
+
+
+def _has_line_end(cells: Iterable[str]) -> bool:
+    return any("\n" in cell or "\r" in cell for cell in cells)
 
 
 def _open_text(path: Path) -> TextIO:
@@ -109,8 +133,11 @@ def _open_text(path: Path) -> TextIO:
 def _read_text(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
     layout = _layout(path, transpose)
     if transpose:
-        return _read_rows(layout, ignore | ({target} if target is not None else set()))
-    return _read_columns(layout, target)
+        sheet = _read_rows(layout, ignore | ({target} if target is not None else set()))
+    else:
+        sheet = _read_columns(layout, target)
+    sheet.delimiter = layout.delimiter
+    return sheet
 
 
 def _layout(path: Path, transpose: bool) -> _Layout:
@@ -128,11 +155,17 @@ def _layout(path: Path, transpose: bool) -> _Layout:
         header = [name.strip() for name in next(reader)]
         skip = blank + reader.line_num
         first = next((row for row in reader if "".join(row).strip()), None)
+    if first is None and _has_line_end(header):
+        raise _not_closed(blank + 1)
     if first is None:
         raise TableError("has a header but no rows below it")
     # R's write.table gives the column of row names no name. A number there, or an
     # empty last field (a delimiter at the line's end), would be some other accident.
-    if len(first) == len(header) + 1 and first[-1] and (transpose or _number(first[0]) is None):
+    if (
+        len(first) == len(header) + 1
+        and first[-1]
+        and (transpose or parse_number(first[0]) is None)
+    ):
         header = ["", *header]
     return _Layout(path, delimiter, header, first, skip)
 
@@ -142,7 +175,7 @@ def _read_columns(layout: _Layout, target: str | None) -> Sheet:
     text = {
         j
         for j, (name, cell) in enumerate(zip(layout.header, layout.first))
-        if name == target or _number(cell) is None
+        if name == target or parse_number(cell) is None
     }
     try:
         return _columns_fast(layout, text)
@@ -252,6 +285,8 @@ def _loadtxt(
     )
     if numbers.shape[1] != len(layout.header):
         raise ValueError("not as wide as the header")
+    if any(_has_line_end(book) for book in books.values()):
+        raise ValueError("a cell of several lines: the careful reader sees whether it is closed")
     return numbers
 
 
@@ -262,12 +297,13 @@ def _numbers(cells: list[str]) -> tuple[np.ndarray, list[int]]:
             return np.fromiter(map(float, cells), np.float64, len(cells)), []
     except ValueError:
         pass
-    parsed = [_number(cell) for cell in cells]
+    parsed = [parse_number(cell) for cell in cells]
     odd = [j for j, value in enumerate(parsed) if value is None]
     return np.array([np.nan if value is None else value for value in parsed]), odd
 
 
-def _number(cell: str) -> float | None:
+def parse_number(cell: str) -> float | None:
+    """NaN for a missing value, None for text."""
     cell = cell.strip()
     if cell in MISSING:
         return np.nan

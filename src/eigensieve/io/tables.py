@@ -7,11 +7,10 @@ identifiers and the features of the sheet are found and judged.
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
-import itertools
 import os
 import re
+import shlex
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,9 +22,12 @@ import numpy as np
 
 from eigensieve.errors import TableError
 
-from ._sheets import MISSING, Sheet, read_sheet
+from ._names import close_names, filled_names, has_no_name, listed, names_rows, unique_names
+from ._sheets import MISSING, Sheet, parse_number, read_sheet
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.,]*\d,\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
+_MARKS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+_FEW_ROWS = 10  # so many numbers in order may be chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,9 @@ def _explained(path: Path) -> Iterator[None]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TableError(f"{path}: damaged or cut off ({error}); copy it again") from error
     except csv.Error as error:
-        raise TableError(f"{path}: {error}; look for a quote that is not closed") from error
+        raise TableError(
+            f"{path}: {error}; look for a quotation mark that is not closed"
+        ) from error
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from error
 
@@ -119,28 +123,35 @@ class _Assembly:
         self.sheet = sheet
         self.kind = "row" if transpose else "column"
         self.raw = [name.strip() for name in sheet.names]
-        self.names, renamed = _unique_names(self.raw)
-        self.notes = [*sheet.notes, *renamed]
+        self.given = filled_names(self.raw)
+        self.names, self.renamed = unique_names(self.given)
+        self.notes = list(sheet.notes)
 
     def table(
         self, target: str | None, ignore: Collection[str], columns: Sequence[str] | None
     ) -> Table:
         n = len(self.sheet.numbers)
         if n == 0:
-            raise TableError("has no samples")
+            raise TableError(f"has no samples{self.about_the_delimiter()}")
         goal = None if target is None else self.find_target(target)
-        left_out = self.find_ignored(ignore) | {goal}
-        others = [j for j in range(len(self.names)) if j not in left_out]
+        left_out = self.find_ignored(ignore)
+        if goal in left_out:
+            raise TableError(f"{target!r} is the target, and cannot be ignored as well")
+        others = [j for j in range(len(self.names)) if j not in left_out | {goal}]
         self.settle_booleans(others)
         wanted = None if columns is None else self.find_columns(columns, goal)
-        marker = self.find_identifier(others, wanted or [])
+        if wanted is None:
+            self.notes += self.renamed
+        marker = self.find_identifier(others, wanted)
         features = wanted or [j for j in others if j != marker]
         rows = self.identifiers(marker)
         self.note_unnamed(features)
-        self.check_numeric(features, chosen=wanted is not None)
+        self.check_numeric(features, rows, chosen=wanted is not None)
         labels = None if goal is None else self.labels(goal, rows)
         X = np.ascontiguousarray(self.sheet.numbers[:, features])
         self.check_finite(X, features, chosen=wanted is not None)
+        if wanted is None:
+            self.note_row_numbers(X, features)
         return Table(X, [self.names[j] for j in features], rows, labels, self.notes)
 
     def find_target(self, target: str) -> int:
@@ -151,15 +162,39 @@ class _Assembly:
             raise TableError(
                 f"{len(found)} {self.kind}s are named {target!r}, the target; rename all but one"
             )
-        elsewhere = self.sheet.rows if self.kind == "row" else self.sheet.texts.get(0)
-        if target in (elsewhere or []):
-            other, advice = ("column", "without") if self.kind == "row" else ("row", "with")
-            hint = f"a {other} has that name: read the table {advice} --transpose"
-        elif close := _close(target, self.names):
-            hint = f"close: {_listed(close)}"
+        if target in self.crosswise():
+            hint = f"a {self.other_kind} has that name: {self.turn}"
+        elif close := close_names(target, self.names):
+            hint = f"close: {listed(close)}"
         else:
-            hint = f"the first {self.kind}s are {_listed(self.names[:5])}"
-        raise TableError(f"no {self.kind} is named {target!r}, the target; {hint}")
+            hint = f"the first {self.kind}s are {listed(self.names[:5])}"
+        raise TableError(
+            f"no {self.kind} is named {target!r}, the target; {hint}{self.about_the_delimiter()}"
+        )
+
+    def crosswise(self) -> Collection[str]:
+        """What would be names of features if the table were read the other way round."""
+        if self.kind == "row":
+            return self.sheet.rows or []
+        return self.sheet.rows or self.sheet.texts.get(0, [])
+
+    @property
+    def other_kind(self) -> str:
+        return "column" if self.kind == "row" else "row"
+
+    @property
+    def turn(self) -> str:
+        return f"read the table {'without' if self.kind == 'row' else 'with'} --transpose"
+
+    def about_the_delimiter(self) -> str:
+        """A hint where the file has one column: it may be delimited by some other character."""
+        width = len(self.names) if self.kind == "column" else 1 + len(self.sheet.rows or [])
+        if width > 1 or self.sheet.delimiter is None:
+            return ""
+        return (
+            f"; the header is one column, with {_MARKS[self.sheet.delimiter]} as the delimiter: "
+            "a .csv needs commas, semicolons or tabs, a .tsv or .txt needs tabs"
+        )
 
     def find_ignored(self, ignore: Collection[str]) -> set[int | None]:
         # A repeated name stands for all columns of that name.
@@ -167,7 +202,7 @@ class _Assembly:
         if unknown:
             raise TableError(
                 f"to ignore, but not in the table: {self.with_close(sorted(unknown))}; "
-                f"the first {self.kind}s are {_listed(self.names[:5])}"
+                f"the first {self.kind}s are {listed(self.names[:5])}"
             )
         pairs = enumerate(zip(self.raw, self.names))
         return {j for j, (raw, name) in pairs if raw in ignore or name in ignore}
@@ -176,13 +211,31 @@ class _Assembly:
         where = {name: j for j, name in enumerate(self.names) if j != goal}
         missing = [name for name in columns if name not in where]
         if missing:
+            found = not set(self.crosswise()).isdisjoint(missing)
+            hint = (
+                f"{self.other_kind}s have such names: {self.turn}"
+                if found
+                else "rename or add them"
+            )
             raise TableError(
                 f"{len(missing)} of the {len(columns)} {self.kind}s needed are missing: "
-                f"{self.with_close(missing)}; rename or add them"
+                f"{self.with_close(missing)}; {hint}{self.about_the_delimiter()}"
             )
         if not columns:
             raise TableError("the list of columns to read is empty; name at least one")
+        self.check_unambiguous([where[name] for name in columns])
         return [where[name] for name in columns]
+
+    def check_unambiguous(self, wanted: Iterable[int]) -> None:
+        """Repeated names differ by their order only, and that may be another in a new table."""
+        counts = Counter(self.given)
+        for j in wanted:
+            if counts[self.given[j]] > 1:
+                raise TableError(
+                    f"{counts[self.given[j]]} {self.kind}s are named {self.given[j]!r}, and it "
+                    f"cannot be told which of them is the {self.names[j]!r} that is needed; give "
+                    f"them different names here and in the table of the fit, and fit again"
+                )
 
     def settle_booleans(self, others: Iterable[int]) -> None:
         """Text that only says true or false (or nothing) is a column of 1 and 0."""
@@ -193,22 +246,69 @@ class _Assembly:
                 self.sheet.numbers[:, j] = [codes.get(c.casefold(), np.nan) for c in cells]
                 del self.sheet.texts[j]
 
-    def find_identifier(self, others: list[int], wanted: Collection[int]) -> int | None:
-        """The first text column, if it stands at the left or tells all rows apart."""
+    def find_identifier(self, others: list[int], wanted: Collection[int] | None) -> int | None:
+        """The column that says which sample a row is, if there is one."""
         if self.sheet.rows is not None:
             return None
-        n = len(self.sheet.numbers)
-        # pandas and R write a row counter without a name; as a feature it would be a leak.
-        if others[:1] == [0] and 0 not in wanted and self.raw[0] in ("", "Unnamed: 0"):
-            counter = self.sheet.numbers[:, 0] - np.arange(n)
-            if 0 not in self.sheet.texts and (np.all(counter == 0) or np.all(counter == 1)):
-                return 0
         for j in others:
-            if j in self.sheet.texts and j not in wanted:
-                distinct = len(set(self.sheet.texts[j])) == n
-                comma = _DECIMAL_COMMA.fullmatch(self.example(j))
-                return j if (j == others[0] or distinct) and not comma else None
+            if j in (wanted or []):
+                continue
+            if j in self.sheet.texts:
+                found = self.is_identifier(j, first=j == others[0], sure=wanted is None)
+            else:
+                found = j == others[0] and self.numbers_rows(j)
+            if found:
+                return j
         return None
+
+    def is_identifier(self, j: int, first: bool, sure: bool) -> bool:
+        """Text at the left, or text that tells all rows apart.
+
+        Where the target is not known (not sure), such text might be the labels of few rows: it
+        must have the name of an identifier then.
+        """
+        if _DECIMAL_COMMA.fullmatch(self.example(j)) or self.is_mistyped(j):
+            return False
+        distinct = len(set(self.sheet.texts[j])) == len(self.sheet.numbers)
+        return first or (distinct and (sure or self.is_named_so(j)))
+
+    def is_named_so(self, j: int) -> bool:
+        return has_no_name(self.raw[j]) or names_rows(self.raw[j])
+
+    def is_mistyped(self, j: int) -> bool:
+        """Text in which half of the cells are numbers: a column of numbers with some slips."""
+        cells = [cell for cell in self.sheet.texts[j] if cell not in MISSING]
+        numbers = [value for cell in cells if (value := parse_number(cell)) is not None]
+        # Identifiers such as 1, 2, 2b are whole, and the column is called so.
+        if self.is_named_so(j) and all(value.is_integer() for value in numbers):
+            return False
+        return len(cells) <= 2 * len(numbers) < 2 * len(cells)
+
+    def numbers_rows(self, j: int) -> bool:
+        """Whole numbers, all different: as a feature they would leak the order of the rows."""
+        return self.is_named_so(j) and _are_distinct_integers(self.sheet.numbers[:, j])
+
+    def note_row_numbers(self, X: np.ndarray, features: list[int]) -> None:
+        """Say which features may be row numbers; the user knows whether they are."""
+        steps = np.diff(X[:, 0])
+        ordered = bool(np.all(steps > 0) or np.all(steps < 0)) and len(X) >= _FEW_ROWS
+        if ordered and _are_integers(X[:, 0]):
+            name = self.names[features[0]]
+            self.notes.append(
+                f"The {self.kind} {name!r} holds distinct {'in' if steps[0] > 0 else 'de'}creasing "
+                "whole numbers, as a row number would; if it is one, leave it out with "
+                f"--ignore {shlex.quote(name)}."
+            )
+        named = [self.names[j] for i, j in enumerate(features) if self.is_suspect(X, i, j)]
+        if named:
+            self.notes.append(
+                f"{len(named)} {self.kind}(s) of whole numbers have names as identifiers do, and "
+                f"are features here: {listed(named)}; if they identify samples, leave them out "
+                "with --ignore NAME."
+            )
+
+    def is_suspect(self, X: np.ndarray, i: int, j: int) -> bool:
+        return names_rows(self.raw[j]) and _are_integers(X[:, i])
 
     def identifiers(self, marker: int | None) -> list[str]:
         numbered = [str(i + 1) for i in range(len(self.sheet.numbers))]
@@ -224,16 +324,16 @@ class _Assembly:
         unnamed = [self.names[j] for j in features if not self.raw[j]]
         if unnamed:
             self.notes.append(
-                f"{len(unnamed)} {self.kind}(s) without a name: now {_listed(unnamed)}."
+                f"{len(unnamed)} {self.kind}(s) without a name: now {listed(unnamed)}."
             )
 
-    def check_numeric(self, features: list[int], chosen: bool) -> None:
+    def check_numeric(self, features: list[int], rows: list[str], chosen: bool) -> None:
         if not features:
             raise TableError(f"has no feature {self.kind}s besides the target and identifiers")
         odd = [j for j in features if j in self.sheet.texts]
         if not odd:
             return
-        shown = ", ".join(f"{self.names[j]!r} (e.g. {self.example(j)!r:.40})" for j in odd[:5])
+        shown = ", ".join(f"{self.names[j]!r} ({self.evidence(j, rows)})" for j in odd[:5])
         more = ", ..." if len(odd) > 5 else ""
         if any(_DECIMAL_COMMA.fullmatch(self.example(j)) for j in odd):
             hint = "decimal commas and thousands separators are not supported: write 1.5, not 1,5"
@@ -263,59 +363,39 @@ class _Assembly:
         if without:
             raise TableError(
                 f"{len(without)} sample(s) have no label in {self.names[goal]!r}: "
-                f"{_listed(without)}; drop them or fill the labels in"
+                f"{listed(without)}; drop them or fill the labels in"
             )
         return np.array(labels, dtype=np.str_)
 
     def example(self, j: int) -> str:
-        return next((cell for cell in self.sheet.texts[j] if cell not in MISSING), "")
+        """The first cell of a text column that is not a number, if there is one."""
+        cells = [cell for cell in self.sheet.texts[j] if cell not in MISSING]
+        return next((cell for cell in cells if parse_number(cell) is None), (cells or [""])[0])
+
+    def evidence(self, j: int, rows: list[str]) -> str:
+        """What keeps a column from being numeric, and where, if that is a slip."""
+        cell = self.example(j)
+        if not self.is_mistyped(j):
+            return f"e.g. {cell!r:.40}"
+        return f"{cell!r:.40} in sample {rows[self.sheet.texts[j].index(cell)]!r}"
 
     def with_close(self, missing: Sequence[str]) -> str:
         """Up to ten names, the first three with those of the table that look alike."""
         parts = [repr(name) for name in missing[:10]]
         for i, name in enumerate(missing[:3]):
-            if close := _close(name, self.names):
-                parts[i] += f" (close: {_listed(close)})"
+            if close := close_names(name, self.names):
+                parts[i] += f" (close: {listed(close)})"
         return ", ".join(parts) + (", ..." if len(missing) > 10 else "")
 
 
-def _unique_names(raw: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names that are all different and not empty, and a note on what was changed."""
-    names = [name or f"column_{j + 1}" for j, name in enumerate(raw)]
-    taken = set(names)
-    seen: Counter[str] = Counter()
-    renamed: list[tuple[str, str]] = []
-    for j, name in enumerate(names):
-        seen[name] += 1
-        if seen[name] == 1:
-            continue
-        while (fresh := f"{name}_{seen[name]}") in taken:
-            seen[name] += 1
-        taken.add(fresh)
-        names[j] = fresh
-        renamed.append((name, fresh))
-    if not renamed:
-        return names, []
-    old, new = renamed[0]
-    note = f"{len(renamed)} repeated name(s) made unique; the second {old!r} is now {new!r}."
-    return names, [note]
+def _are_integers(values: np.ndarray) -> bool:
+    return bool(np.isfinite(values).all() and np.all(values == np.trunc(values)))
+
+
+def _are_distinct_integers(values: np.ndarray) -> bool:
+    return _are_integers(values) and len(np.unique(values)) == len(values)
 
 
 def _label(text: str) -> str:
     """1.0 and 1 are one class, whatever the file's number format."""
     return re.sub(r"^([+-]?\d+)\.0*$", r"\1", text)
-
-
-def _close(name: str, names: Sequence[str]) -> list[str]:
-    same = [other for other in names if other.casefold() == name.casefold()]
-    # difflib takes seconds on 50,000 names: show it those of similar length and start only.
-    alike = (
-        other
-        for other in names
-        if abs(len(other) - len(name)) <= 3 and other[:1].casefold() == name[:1].casefold()
-    )
-    return same[:3] or difflib.get_close_matches(name, list(itertools.islice(alike, 5000)))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")

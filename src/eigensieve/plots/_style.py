@@ -137,7 +137,8 @@ def few_ticks(axis: Axis, values: np.ndarray, bins: int) -> None:
         return f"{value / 10.0**power:g}".replace("-", "\u2212")
 
     axis.set_major_formatter(FuncFormatter(digits))
-    axis.set_label_text(f"{axis.get_label_text()} (\u00d710{str(power).translate(_SUPERSCRIPTS)})")
+    unit = f"\u00d710{str(power).translate(_SUPERSCRIPTS)}"
+    axis.set_label_text(f"{axis.get_label_text()}, {unit}")
 
 
 def plain(text: Text) -> Text:

@@ -170,7 +170,7 @@ class ProjectionDisplay:
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         ax.set_ylim(len(self.classes) - 0.45, -0.65)
-        ax.set_xlabel("Discriminant score (the line marks the median)")
+        ax.set_xlabel("Discriminant score (line: median)")
         few_ticks(ax.xaxis, self.scores[:, 0], 7)
         ax.grid(axis="x")
 
