@@ -111,7 +111,8 @@ def test_duplicate_names_are_made_unique_and_said(run, iris: pd.DataFrame) -> No
     assert "2 repeated name(s) made unique" in result.stderr
     report = Path("eigensieve-out/report.html").read_text(encoding="utf-8")
     assert "2 repeated name(s) made unique" in report
-    run("predict", "eigensieve-out/model.json", "t.csv")
+    refused = run("predict", "eigensieve-out/model.json", "t.csv", code=2)
+    assert "3 columns are named 'a'" in refused.stderr
 
 
 def test_log2_is_kept_in_the_model(run, wine: pd.DataFrame) -> None:

@@ -16,9 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 from eigensieve.cli.main import COMMANDS, cli, explain
-from eigensieve.errors import InputError, MissingExtraError, VerificationError
+from eigensieve.errors import InputError, MissingExtraError, ModelFileError, VerificationError
 
 SCRIPT = [sys.executable, "-c", "from eigensieve.cli.main import main; main()"]
+
+
+def caused_by(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -65,6 +70,10 @@ def test_unknown_command_gets_a_hint(run) -> None:
         (MissingExtraError("pyarrow", "parquet"), 2, "error: pyarrow is not installed"),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), 2, "error: a.csv: No such file"),
         (OSError("odd"), 2, "error: odd"),
+        (OSError(errno.ENOSPC, "No space", "a.csv"), 1, "failed: a.csv: No space"),
+        (OSError(errno.EDQUOT, "Quota"), 1, "failed: Quota"),
+        (caused_by(ModelFileError("m: full"), OSError(errno.EIO, "IO")), 1, "failed: m: full"),
+        (caused_by(ModelFileError("m: bad"), OSError(errno.EACCES, "No")), 2, "error: m: bad"),
         (VerificationError("off"), 1, "failed: VerificationError: off"),
         (ZeroDivisionError("by zero"), 1, "failed: ZeroDivisionError: by zero"),
         (MemoryError(), 1, "failed: not enough memory"),
@@ -115,6 +124,23 @@ def test_a_closed_pipe_is_no_drama(wine_model: Path) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("out", ["stdout", "file"])
+def test_a_full_disk_is_a_failure(wine_model: Path, out: str) -> None:
+    args = [*SCRIPT, "predict", str(wine_model), str(wine_model.parents[1] / "train.csv")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            args if out == "stdout" else [*args, "--out", "/dev/full"],
+            stdout=full if out == "stdout" else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("failed: ")
+    assert Path("/dev/full").is_char_device()
+
+
 def test_names_the_terminal_cannot_show(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     rows = "".join(f"{i},{i % 3},{'ab'[i > 9]}\n" for i in range(20))
@@ -144,3 +170,20 @@ def test_ctrl_c_ends_a_fit_with_130(noise_npz: Path) -> None:
     assert stderr.startswith("interrupted: ")
     assert stderr.count("\n") == 1
     assert not out.exists()
+
+
+def test_ctrl_c_never_aborts_the_interpreter(noise_npz: Path) -> None:
+    """At whatever moment: 130, or 0 if it was too late. A thread in compiled code would abort."""
+    codes = []
+    for i in range(6):
+        out = noise_npz.parent / f"out{i}"
+        args = [*SCRIPT, "fit", str(noise_npz), "--target", "y", "--jobs", "2", "--out", str(out)]
+        with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+            assert job.stderr is not None
+            job.stderr.readline()  # the work begins
+            time.sleep(0.3 * i)
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=60)
+        codes.append(job.returncode)
+    assert set(codes) <= {0, 130}, codes
+    assert 130 in codes

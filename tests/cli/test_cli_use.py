@@ -43,7 +43,9 @@ def test_predict_to_a_file(run, wine_model: Path, new: Path) -> None:
     result = run("predict", wine_model, new, "--out", "p.csv")
     assert Path("p.csv").read_text() == plain
     assert result.stdout.startswith("89 predictions in p.csv: class_0 ")
+    assert "note: replaced: p.csv\n" in result.stderr
     assert {path.name for path in Path().iterdir()} == {"p.csv", "new.csv"}
+    assert "replaced" not in run("predict", wine_model, new, "--out", "q.csv").stderr
 
 
 def test_predict_json(run, wine_model: Path, new: Path) -> None:
@@ -90,7 +92,45 @@ def test_predict_does_not_overwrite_its_input(run, wine_model: Path, new: Path) 
 
 @pytest.mark.parametrize(("out", "said"), [("none/p.csv", "does not exist"), (".", "is a folder")])
 def test_predict_where_nothing_can_be_written(run, wine_model, new, out: str, said: str) -> None:
-    assert said in run("predict", wine_model, new, "--out", out, code=2).stderr
+    stderr = run("predict", wine_model, new, "--out", out, code=2).stderr
+    assert stderr.startswith(f"error: {out}: ")
+    assert said in stderr
+
+
+def test_predict_follows_a_link(run, wine_model: Path, new: Path) -> None:
+    Path("real").mkdir()
+    Path("real/p.csv").write_text("old")
+    Path("p.csv").symlink_to("real/p.csv")
+    run("predict", wine_model, new, "--out", "p.csv")
+    assert Path("p.csv").is_symlink()
+    assert Path("real/p.csv").read_text().startswith("row,")
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_folder_stands_for_its_model(run, wine_model: Path, new: Path, command: str) -> None:
+    options = ["--target", "kind"] if command == "evaluate" else []
+    plain = run(command, wine_model, new, *options).stdout
+    assert run(command, wine_model.parent, new, *options).stdout == plain
+    Path("empty").mkdir()
+    stderr = run(command, "empty", new, *options, code=2).stderr
+    assert stderr == "error: empty: is a folder without a model.json; name a model file\n"
+
+
+def test_predict_does_not_overwrite_the_model_of_a_folder(run, wine_model, new: Path) -> None:
+    result = run("predict", wine_model.parent, new, "--out", wine_model, code=2)
+    assert "is an input" in result.stderr
+
+
+def test_predict_one_row_with_its_label(run, wine_model: Path, new: Path) -> None:
+    pd.read_csv(new).drop(columns="sample").head(1).to_csv("one.csv", index=False)
+    result = run("predict", wine_model, "one.csv")
+    assert result.stdout.splitlines()[1].startswith("1,class_")
+    assert result.stderr == ""
+
+
+def test_predict_on_a_turned_table(run, wine_model: Path, new: Path) -> None:
+    pd.read_csv(new).set_index("sample").T.to_csv("wide.csv")
+    assert "with --transpose" in run("predict", wine_model, "wide.csv", code=2).stderr
 
 
 MODELS = {
@@ -171,6 +211,13 @@ def test_evaluate_names_labels_it_has_never_seen(run, wine_model: Path, new: Pat
     result = run("evaluate", wine_model, "odd.csv", "--target", "kind", code=2)
     assert "never seen the label(s) 'class_7'; it knows 'class_0'" in result.stderr
     assert result.stdout == ""
+
+
+def test_evaluate_with_a_feature_as_the_target(run, wine_model: Path, new: Path) -> None:
+    feature = load_model(wine_model).features[0]
+    stderr = run("evaluate", wine_model, new, "--target", f" {feature}", code=2).stderr
+    assert f"--target {feature!r} is a feature of the model" in stderr
+    assert "fitted to predict 'kind'" in stderr
 
 
 def test_evaluate_with_a_wrong_target(run, wine_model: Path, new: Path) -> None:

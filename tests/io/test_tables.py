@@ -114,13 +114,72 @@ def test_r_header_without_a_name_for_the_row_names(write: Write) -> None:
     check_basic(table)
 
 
-def test_unnamed_counter_is_no_feature(write: Write) -> None:
-    for start in (0, 1):
-        table = read_table(write(f",a,y\n{start},5,u\n{start + 1},6,v\n"), "y")
-        assert table.names == ["a"]
-        assert table.rows == [str(start), str(start + 1)]
-    table = read_table(write(",a,y\n7,5,u\n9,6,v\n"), "y")
-    assert table.names == ["column_1", "a"]
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+@pytest.mark.parametrize("rows", [["0", "1", "2"], ["1", "2", "3"], ["7", "9", "30"], list("203")])
+def test_unnamed_counter_is_no_feature(write: Write, name: str, rows: list[str]) -> None:
+    lines = "".join(f"{row},{i}.5,{'uv'[i % 2]}\n" for i, row in enumerate(rows))
+    table = read_table(write(f"{name},a,y\n{lines}"), "y")
+    assert table.names == ["a"]
+    assert table.rows == rows
+    assert "taken as row identifiers" in table.notes[0]
+
+
+@pytest.mark.parametrize("cells", [["1", "1", "2"], ["0.5", "1", "2"]])
+def test_unnamed_numbers_that_tell_no_rows_apart_are_a_feature(
+    write: Write, cells: list[str]
+) -> None:
+    lines = "".join(f"{cell},{i}.5\n" for i, cell in enumerate(cells))
+    assert read_table(write(f",a\n{lines}")).names == ["column_1", "a"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["id", "ID", "case_id", "case ID", "Sample", "sample.no", "PatientID", "subject", "Barcode",
+     "accession", "rownames", "row.names", "index"],
+)  # fmt: skip
+def test_whole_numbers_named_as_identifiers_are_identifiers(write: Write, name: str) -> None:
+    path = write(f"{name},a,y\n30,1.5,u\n10,2,v\n20,3,v\n")
+    table = read_table(path, "y")
+    assert table.names == ["a"]
+    assert table.rows == ["30", "10", "20"]
+    assert table.notes == [f"The column {name!r} was taken as row identifiers."]
+    assert read_table(path, "y", columns=[name]).X.tolist() == [[30], [10], [20]]
+
+
+def test_the_identifier_may_stand_after_the_target(write: Write) -> None:
+    table = read_table(write("y,patient_id,a\nu,7,1\nv,5,1\n"), "y")
+    assert (table.names, table.rows) == (["a"], ["7", "5"])
+
+
+@pytest.mark.parametrize("name", ["acid", "idh1", "bid", "age", "indexed"])
+def test_other_names_are_features(write: Write, name: str) -> None:
+    table = read_table(write(f"{name},a\n30,1.5\n10,2\n20,3\n"))
+    assert table.names == [name, "a"]
+    assert table.notes == []
+
+
+@pytest.mark.parametrize(("step", "word"), [(3, "increasing"), (-1, "decreasing")])
+def test_numbers_in_order_are_a_feature_with_a_note(write: Write, step: int, word: str) -> None:
+    def text(n: int, jump: int = 0) -> str:
+        rows = (f"{100 + step * i + jump * (i == 5)},{i % 3}\n" for i in range(n))
+        return "my no,a\n" + "".join(rows)
+
+    table = read_table(write(text(10)))
+    assert table.names == ["my no", "a"]
+    (note,) = table.notes
+    assert note.startswith(f"The column 'my no' holds distinct {word} whole numbers, as a row")
+    assert note.endswith("if it is one, leave it out with --ignore 'my no'.")
+    assert read_table(write(text(9))).notes == []
+    assert read_table(write(text(10, jump=50))).notes == []
+    assert read_table(write(text(10)), columns=["my no"]).notes == []
+
+
+def test_identifiers_that_stay_features_are_noted(write: Write) -> None:
+    lines = "".join(f"{i % 3}.5,{7 + i // 2},{i % 2},{'uv'[i % 2]}\n" for i in range(12))
+    table = read_table(write("a,patient_id,sample_type,y\n" + lines), "y")
+    assert table.names == ["a", "patient_id", "sample_type"]
+    (note,) = table.notes
+    assert "'patient_id'; if they identify samples" in note
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -283,7 +342,7 @@ def test_missing_words_take_the_careful_path(write: Write) -> None:
 
 def test_text_that_comes_late(write: Write) -> None:
     path = write("a,b,y\n1,2,u\n3,x,v\n4,5,v\n6,5,v\n")
-    fails(path, "'b' (e.g. '2')", "--ignore NAME", target="y")
+    fails(path, "'b' ('x' in sample '2')", "--ignore NAME", target="y")
     table = read_table(write("id,b,y\n1,2,u\n2b,3,v\n"), "y")
     assert table.rows == ["1", "2b"]
 
@@ -405,6 +464,29 @@ def test_identifier_further_right_only_if_distinct(write: Write) -> None:
     fails(write("a,sex,y\n1,m,u\n2,m,v\n"), "'sex' (e.g. 'm')", target="y")
 
 
+@pytest.mark.parametrize("slip", ["<0.01", "1.5?", "n.d."])
+@pytest.mark.parametrize("name", ["g0", "sample_weight"])
+def test_numbers_with_a_slip_are_no_identifiers(write: Write, slip: str, name: str) -> None:
+    rows = ["0.5,1,u", f"{slip},2,v", "0.7,3,u", "NA,4,v"]
+    message = f"1 column(s) not numeric: '{name}' ({slip!r} in sample '2')"
+    fails(write(f"{name},b,y\n" + "\n".join(rows)), message, target="y")
+    fails(write(f"b,{name},y\n3,0.1,u\n2,{slip},v\n"), message, target="y")
+    named = write(f"id,{name},b,y\n" + "\n".join(f"s{i},{row}" for i, row in enumerate(rows)))
+    fails(named, f"1 column(s) not numeric: '{name}' ({slip!r} in sample 's1')", target="y")
+    fails(named, f"({slip!r} in sample 's1')", "numbers are needed", columns=[name])
+
+
+def test_a_slip_does_not_hide_the_identifiers(write: Write) -> None:
+    path = write("a,sex,id,y\n1,m,p,u\nx,m,q,v\n3,m,r,v\n")
+    message = fails(path, "2 column(s)", "'a' ('x' in sample 'q')", "'sex' (e.g. 'm')", target="y")
+    assert "'id'" not in message
+
+
+def test_transposed_slip(write: Write) -> None:
+    path = write("g,s1,s2\na,1,<2\n")
+    fails(path, "1 row(s) not numeric: 'a' ('<2' in sample 's2')", transpose=True)
+
+
 def test_empty_identifier_becomes_the_row_number(write: Write) -> None:
     assert read_table(write("id,a\np,1\n,2\n")).rows == ["p", "2"]
 
@@ -430,6 +512,10 @@ def test_ignore_by_repeated_and_by_new_name(write: Write) -> None:
     path = write("a,a,b\n1,2,3\n")
     assert read_table(path, ignore=["a"]).names == ["b"]
     assert read_table(path, ignore=["a_2"]).X.tolist() == [[1, 3]]
+
+
+def test_the_target_cannot_be_ignored(write: Write) -> None:
+    fails(write(BASIC), "'y' is the target, and cannot be ignored", target="y", ignore=["y"])
 
 
 def test_booleans(write: Write) -> None:
@@ -470,6 +556,42 @@ def test_columns_missing(write: Write) -> None:
     fails(path, "empty", columns=[])
 
 
+@pytest.mark.parametrize("name", ["a", "a_2", "a_3"])
+def test_columns_of_a_repeated_name_are_refused(write: Write, name: str) -> None:
+    path = write("a,a,b,a\n1,2,3,4\n")
+    fails(path, "3 columns are named 'a'", f"the {name!r} that is needed", columns=["b", name])
+    table = read_table(path, columns=["b"])
+    assert table.X.tolist() == [[3]]
+    assert table.notes == []
+    turned = write("g,s\na,1\na,2\n")
+    fails(turned, "2 rows are named 'a'", columns=["a"], transpose=True)
+
+
+def test_columns_that_only_look_like_repeated_ones(write: Write) -> None:
+    assert read_table(write("a,a_2\n1,2\n"), columns=["a_2", "a"]).X.tolist() == [[2, 1]]
+    path = write("a,a_2,a\n1,2,3\n")
+    assert read_table(path, columns=["a_2"]).X.tolist() == [[2]]
+    fails(path, "2 columns are named 'a'", columns=["a_3"])
+
+
+def test_columns_in_the_other_direction(write: Write, tmp_path: Path) -> None:
+    turned = write("gene,s1,s2\na,1,-3\nb,2.5,4\n")
+    fails(turned, "missing: 'a', 'b'", "with --transpose", columns=["a", "b"])
+    fails(write(BASIC), "without --transpose", columns=["a"], transpose=True)
+    frame = pd.DataFrame({"s1": [1.0, 2.0]}, index=["a", "b"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    fails(tmp_path / "t.parquet", "with --transpose", columns=["a"])
+    fails(tmp_path / "t.parquet", "with --transpose", target="a")
+
+
+def test_columns_of_one_row_leave_the_label_alone(write: Write) -> None:
+    table = read_table(write("a,b,cls\n1,2,c0\n"), columns=["a"])
+    assert (table.rows, table.notes) == (["1"], [])
+    assert read_table(write("a,sample,cls\n1,p,c0\n"), columns=["a"]).rows == ["p"]
+    assert read_table(write("name,a,cls\np,1,c0\n"), columns=["a"]).rows == ["p"]
+    assert read_table(write("a,,cls\n1,p,c0\n"), columns=["a"]).rows == ["p"]
+
+
 def test_columns_of_text_or_gaps(write: Write) -> None:
     path = write("id,a,b\np,x,1\nq,y,NA\n")
     fails(path, "'a' (e.g. 'x')", "numbers are needed", columns=["a"])
@@ -484,6 +606,18 @@ def test_columns_of_text_or_gaps(write: Write) -> None:
 def test_target_not_found(write: Write) -> None:
     fails(write(BASIC), "no column is named 'Y'", "close: 'y'", target="Y")
     fails(write(BASIC), "the first columns are 'id', 'a', 'b', 'y'", target="stage")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"), [("t.csv", "a comma"), ("t.txt", "a tab"), ("t.tsv", "a tab")]
+)
+def test_some_other_delimiter(write: Write, name: str, mark: str) -> None:
+    path = write("a|b|y\n1|2|u\n", name)
+    said = f"the header is one column, with {mark} as the delimiter"
+    fails(path, said, target="y")
+    fails(path, said, columns=["a"])
+    fails(path, said, transpose=True)
+    assert "as the delimiter" not in fails(write("a,b\n1,2\n"), target="y")
 
 
 def test_target_twice(write: Write) -> None:
@@ -517,7 +651,9 @@ def test_duplicate_names(write: Write) -> None:
     table = read_table(write("a,a,a_2,a,b\n1,2,3,4,5\n"))
     assert table.names == ["a", "a_3", "a_2", "a_4", "b"]
     assert table.X.tolist() == [[1, 2, 3, 4, 5]]
-    assert table.notes == ["2 repeated name(s) made unique; the second 'a' is now 'a_3'."]
+    (note,) = table.notes
+    assert note.startswith("2 repeated name(s) made unique (the second 'a' is now 'a_3'); a model")
+    assert note.endswith("cannot be applied to a table that repeats the name.")
 
 
 def test_duplicates_after_stripping_and_empty_names(write: Write) -> None:
@@ -581,7 +717,32 @@ def test_undecodable(write: Write) -> None:
 
 
 def test_quote_not_closed(write: Write) -> None:
-    fails(write('a,"b\n' + "1,2\n" * 50_000), "quote that is not closed")
+    fails(write('a,"b\n' + "1,2\n" * 50_000), "quotation mark that is not closed")
+
+
+QUOTES = {
+    "header": ('a,b,"y\n1,2,u\n3,4,v\n', 1),
+    "label": ('a,b,y\n1,2,u\n1,2,"u\n3,4,v\n3,4,v\n', 3),
+    "first label": ('a,b,y\r1,2,"u\r3,4,v\r', 2),
+    "number": ('a,b,y\n\n1,2,u\n"3,4,v\n5,6,v\n', 4),
+    "last line": ('a,b,y\n1,2,u\n3,"4,v', 3),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), QUOTES.values(), ids=QUOTES.keys())
+def test_where_a_quotation_mark_is_not_closed(write: Write, text: str, line: int) -> None:
+    said = f"a quotation mark that is opened on line {line} is not closed"
+    fails(write(text), said, target="y")
+    fails(write(text), said, transpose=True)
+
+
+def test_a_quotation_mark_closed_too_late(write: Write) -> None:
+    fails(write('a,b,y\n1,"2,u\n3,4,"v\n'), "line 3 has 2", "quotation mark", target="y")
+
+
+def test_quotation_marks_inside_a_cell_are_no_harm(write: Write) -> None:
+    table = read_table(write('id,a,y\n5" pipe,1,u\n6" pipe,2,v"\n'), "y")
+    assert table.rows == ['5" pipe', '6" pipe']
 
 
 def test_truncated_gz(write: Write) -> None:

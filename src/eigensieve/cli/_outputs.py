@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import shlex
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import __version__
-from ..errors import InputError
+from ..errors import InputError, ModelFileError
 from ._common import ARGS, echo_notes
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ..studies.fitting import FitResult
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
+HIDDEN = ".eigensieve-"  # how the name of a draft begins
 
 
 def check_folder(folder: Path) -> None:
@@ -34,6 +34,26 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{there}: is a file, and a folder is needed there; choose another --out")
     if not os.access(there, os.W_OK):
         raise InputError(f"{there}: cannot be written to; choose another --out")
+    check_destinations(folder / name for name in (REPORT, MODEL, SELECTED, CV))
+
+
+def check_destinations(paths: Iterable[Path]) -> None:
+    """No file may be in place before all of them can be."""
+    for path in paths:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder, and a file is needed; choose another --out")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise InputError(f"{path}: cannot be written to; choose another --out")
+
+
+def check_file(path: Path) -> None:
+    """The same as ``check_folder``, for a command that writes one file."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: its folder does not exist; choose another --out")
+    check_destinations([path])
+    device = path.exists() and not path.is_file()  # written to as it is, by no draft beside it
+    if not device and not os.access(path.resolve().parent, os.W_OK):
+        raise InputError(f"{path}: its folder cannot be written to; choose another --out")
 
 
 @contextmanager
@@ -43,34 +63,78 @@ def staged(folder: Path) -> Iterator[Path]:
     Files of the same name are replaced, and that is said; no other file is touched.
     """
     created = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".eigensieve-", dir=folder))
     try:
-        yield stage
-        files = sorted(path.name for path in stage.iterdir())
-        replaced = [name for name in files if (folder / name).exists()]
-        for name in files:
-            os.replace(stage / name, folder / name)
+        folder.mkdir(parents=True, exist_ok=True)
+        with hidden_folder(folder) as stage:
+            yield stage
+            replaced = move_all(stage, folder)
     except BaseException:
-        shutil.rmtree(stage, ignore_errors=True)
-        with suppress(OSError):  # somebody else has put a file there
-            for path in created:
+        for path in created:
+            with suppress(OSError):  # not made yet, or somebody else has put a file there
                 path.rmdir()
         raise
-    stage.rmdir()
     if replaced:
         echo_notes([f"replaced in {folder}: {', '.join(replaced)}"])
 
 
+@contextmanager
+def hidden_folder(folder: Path) -> Iterator[Path]:
+    """A place for drafts in a folder; what goes wrong there is said of the files themselves."""
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix=HIDDEN, dir=folder, ignore_cleanup_errors=True
+        ) as stage:
+            try:
+                yield Path(stage)
+            except ModelFileError as error:
+                text = str(error).replace(stage, str(folder))
+                raise ModelFileError(text) from error.__cause__
+    except OSError as error:
+        draft = "" if error.filename is None else str(error.filename)
+        if error.errno is None or (draft and HIDDEN not in draft):
+            raise  # some other file
+        name = Path(draft).name
+        real = folder if name.startswith(HIDDEN) else folder / name
+        raise OSError(error.errno, error.strerror, str(real)) from error
+
+
+def move_all(stage: Path, folder: Path) -> list[str]:
+    """From the stage to the folder; the names of the files that were there before."""
+    files = sorted(path.name for path in stage.iterdir())
+    check_destinations(folder / name for name in files)
+    replaced = [name for name in files if (folder / name).exists()]
+    for name in files:
+        os.replace(stage / name, folder / name)
+    return replaced
+
+
 def write_atomically(path: Path, text: str) -> None:
-    """The old file or the new one, never half of one."""
-    if path.is_dir() or not path.parent.is_dir():
-        reason = "is a folder" if path.is_dir() else "its folder does not exist"
-        raise InputError(f"{path}: {reason}; choose another --out")
-    with tempfile.TemporaryDirectory(prefix=".eigensieve-", dir=path.parent) as stage:
-        draft = Path(stage) / "draft"
-        draft.write_text(text, encoding="utf-8", newline="")
-        os.replace(draft, path)
+    """The old file or the new one, never half of one; replacing a file is said."""
+    check_file(path)
+    existed = path.exists()
+    try:
+        if existed and not path.is_file():
+            # A device or a pipe has nothing to keep, and a file in its place would do harm.
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        real = path.resolve()  # a link stays one
+        with tempfile.TemporaryDirectory(prefix=HIDDEN, dir=real.parent) as stage:
+            draft = Path(stage) / "draft"
+            draft.write_text(text, encoding="utf-8", newline="")
+            os.replace(draft, real)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    if existed:
+        echo_notes([f"replaced: {path}"])
+
+
+def find_model(path: Path) -> Path:
+    """The model file; a folder stands for the one that ``fit`` has written to it."""
+    if not path.is_dir():
+        return path
+    if not (path / MODEL).is_file():
+        raise InputError(f"{path}: is a folder without a {MODEL}; name a model file")
+    return path / MODEL
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

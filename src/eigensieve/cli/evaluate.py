@@ -11,6 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import describe_error, echo_json, echo_notes, echo_table, percent
+from ._outputs import find_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +56,8 @@ def evaluate_command(model: Path, table: Path, target: str, transpose: bool, as_
     from ..io.model import load_model
     from ..io.tables import read_table
 
-    rule = load_model(model)
+    rule = load_model(find_model(model))
+    check_target(rule, target.strip())
     data = read_table(table, target, transpose=transpose, columns=rule.features)
     assert data.target is not None
     echo_notes(data.notes)
@@ -64,6 +66,14 @@ def evaluate_command(model: Path, table: Path, target: str, transpose: bool, as_
         echo_json(as_plain(found))
     else:
         echo_evaluation(found)
+
+
+def check_target(rule: LinearModel, target: str) -> None:
+    """A mix-up that would otherwise read as a feature missing from the table."""
+    if target in rule.features:
+        fitted = rule.info.get("target")
+        was = f"; it was fitted to predict {fitted!r}" if isinstance(fitted, str) else ""
+        raise InputError(f"--target {target!r} is a feature of the model, not its target{was}")
 
 
 def evaluate_model(rule: LinearModel, X: np.ndarray, y: np.ndarray, how: str) -> Evaluation:

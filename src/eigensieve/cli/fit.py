@@ -63,7 +63,7 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
     show_default=True,
     callback=check_solver,
     metavar="NAME",
-    help="How the features are searched: greedy, threshold or exhaustive (a proof, small tables).",
+    help="How the features are searched; an unknown NAME lists those there are.",
 )
 @click.option(
     "--criterion",

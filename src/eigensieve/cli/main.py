@@ -7,6 +7,7 @@ their functions only: ``eigensieve --help`` answers at once.
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import io
 import sys
@@ -30,6 +31,7 @@ COMMANDS = {
     "warmup": "Compile the numba kernels now, so that the first fit does not wait.",
 }
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO}  # no other input would help
 
 
 class LazyGroup(click.Group):
@@ -87,14 +89,14 @@ def explain(error: BaseException) -> tuple[int, str]:
     text = " ".join(str(error).split())
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, f"interrupted: {text or 'nothing was written'}"
-    if isinstance(error, EigensieveError) and not isinstance(error, VerificationError):
-        return BAD_INPUT, f"error: {text}"
     if isinstance(error, OSError):
         reason = error.strerror or text
-        return (
-            BAD_INPUT,
-            f"error: {error.filename}: {reason}" if error.filename else f"error: {text}",
-        )
+        text = f"{error.filename}: {reason}" if error.filename else reason
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if isinstance(cause, OSError) and cause.errno in DISK_TROUBLE:
+        return FAILED, f"failed: {text}"
+    if isinstance(error, OSError | EigensieveError) and not isinstance(error, VerificationError):
+        return BAD_INPUT, f"error: {text}"
     if isinstance(error, MemoryError):
         return FAILED, f"failed: not enough memory{f' ({text})' if text else ''}"
     kind = type(error).__name__

@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
-from ._outputs import csv_text, write_atomically
+from ._outputs import check_file, csv_text, find_model, write_atomically
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +35,11 @@ def predict_command(
     from ..io.model import load_model
     from ..io.tables import read_table
 
-    if out is not None and out.resolve() in (model.resolve(), table.resolve()):
-        raise InputError(f"{out}: is an input of this command; choose another --out")
+    model = find_model(model)
+    if out is not None:
+        if out.resolve() in (model.resolve(), table.resolve()):
+            raise InputError(f"{out}: is an input of this command; choose another --out")
+        check_file(out)
     rule = load_model(model)
     data = read_table(table, transpose=transpose, columns=rule.features)
     echo_notes(data.notes)

@@ -250,8 +250,9 @@ class _Assembly:
         """The column that says which sample a row is, if there is one."""
         if self.sheet.rows is not None:
             return None
+        taken = frozenset(wanted or ())
         for j in others:
-            if j in (wanted or []):
+            if j in taken:
                 continue
             if j in self.sheet.texts:
                 found = self.is_identifier(j, first=j == others[0], sure=wanted is None)
@@ -267,7 +268,11 @@ class _Assembly:
         Where the target is not known (not sure), such text might be the labels of few rows: it
         must have the name of an identifier then.
         """
-        if _DECIMAL_COMMA.fullmatch(self.example(j)) or self.is_mistyped(j):
+        if _DECIMAL_COMMA.fullmatch(self.example(j)):
+            return False
+        # 1, 2, 2b in a column that is called id are identifiers, not slips.
+        whole = first and self.is_named_so(j) and all(x.is_integer() for x in self.numbers_in(j))
+        if self.is_mistyped(j) and not whole:
             return False
         distinct = len(set(self.sheet.texts[j])) == len(self.sheet.numbers)
         return first or (distinct and (sure or self.is_named_so(j)))
@@ -277,12 +282,14 @@ class _Assembly:
 
     def is_mistyped(self, j: int) -> bool:
         """Text in which half of the cells are numbers: a column of numbers with some slips."""
-        cells = [cell for cell in self.sheet.texts[j] if cell not in MISSING]
-        numbers = [value for cell in cells if (value := parse_number(cell)) is not None]
-        # Identifiers such as 1, 2, 2b are whole, and the column is called so.
-        if self.is_named_so(j) and all(value.is_integer() for value in numbers):
-            return False
-        return len(cells) <= 2 * len(numbers) < 2 * len(cells)
+        n, n_numbers = len(self.filled(j)), len(self.numbers_in(j))
+        return n <= 2 * n_numbers < 2 * n
+
+    def filled(self, j: int) -> list[str]:
+        return [cell for cell in self.sheet.texts[j] if cell not in MISSING]
+
+    def numbers_in(self, j: int) -> list[float]:
+        return [x for cell in self.filled(j) if (x := parse_number(cell)) is not None]
 
     def numbers_rows(self, j: int) -> bool:
         """Whole numbers, all different: as a feature they would leak the order of the rows."""
@@ -290,25 +297,24 @@ class _Assembly:
 
     def note_row_numbers(self, X: np.ndarray, features: list[int]) -> None:
         """Say which features may be row numbers; the user knows whether they are."""
-        steps = np.diff(X[:, 0])
-        ordered = bool(np.all(steps > 0) or np.all(steps < 0)) and len(X) >= _FEW_ROWS
-        if ordered and _are_integers(X[:, 0]):
+        order = _order(X[:, 0])
+        if order is not None:
             name = self.names[features[0]]
             self.notes.append(
-                f"The {self.kind} {name!r} holds distinct {'in' if steps[0] > 0 else 'de'}creasing "
-                "whole numbers, as a row number would; if it is one, leave it out with "
-                f"--ignore {shlex.quote(name)}."
+                f"The {self.kind} {name!r} holds distinct {order} whole numbers, as a row number "
+                f"would; if it is one, leave it out with --ignore {shlex.quote(name)}."
             )
-        named = [self.names[j] for i, j in enumerate(features) if self.is_suspect(X, i, j)]
+        named = [
+            self.names[j]
+            for i, j in list(enumerate(features))[order is not None :]  # one note is enough
+            if names_rows(self.raw[j]) and _mostly_distinct_integers(X[:, i])
+        ]
         if named:
             self.notes.append(
                 f"{len(named)} {self.kind}(s) of whole numbers have names as identifiers do, and "
                 f"are features here: {listed(named)}; if they identify samples, leave them out "
                 "with --ignore NAME."
             )
-
-    def is_suspect(self, X: np.ndarray, i: int, j: int) -> bool:
-        return names_rows(self.raw[j]) and _are_integers(X[:, i])
 
     def identifiers(self, marker: int | None) -> list[str]:
         numbered = [str(i + 1) for i in range(len(self.sheet.numbers))]
@@ -369,7 +375,7 @@ class _Assembly:
 
     def example(self, j: int) -> str:
         """The first cell of a text column that is not a number, if there is one."""
-        cells = [cell for cell in self.sheet.texts[j] if cell not in MISSING]
+        cells = self.filled(j)
         return next((cell for cell in cells if parse_number(cell) is None), (cells or [""])[0])
 
     def evidence(self, j: int, rows: list[str]) -> str:
@@ -394,6 +400,21 @@ def _are_integers(values: np.ndarray) -> bool:
 
 def _are_distinct_integers(values: np.ndarray) -> bool:
     return _are_integers(values) and len(np.unique(values)) == len(values)
+
+
+def _mostly_distinct_integers(values: np.ndarray) -> bool:
+    # A patient may have given two samples.
+    return _are_integers(values) and 2 * len(np.unique(values)) >= len(values)
+
+
+def _order(values: np.ndarray) -> str | None:
+    """How whole numbers rise or fall from row to row, if they do so all the way."""
+    if len(values) < _FEW_ROWS or not _are_integers(values):
+        return None
+    steps = np.diff(values)
+    if np.all(steps > 0):
+        return "increasing"
+    return "decreasing" if np.all(steps < 0) else None
 
 
 def _label(text: str) -> str:

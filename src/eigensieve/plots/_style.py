@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import ScaledTranslation
@@ -147,33 +149,41 @@ def plain(text: Text) -> Text:
     return text
 
 
-def columns_above(labels: list[str]) -> int:
-    """As many columns as the labels have room for, side by side."""
-    return max(1, min(len(labels), 53 // (max(map(len, labels)) + 6)))
-
-
-def legend_above(ax: Axes, handles: list[Any], labels: list[str], scale: float = 1.0) -> None:
+def legend_above(ax: Axes, handles: list[Any], labels: list[str], scale: float = 1.0) -> Legend:
     """A legend above the axes, in as many columns as the labels allow."""
-    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns_above(labels)}
-    _legend(ax, handles, labels, markerscale=scale, **place)
+    columns = max(1, min(len(labels), 53 // (max(map(len, labels)) + 6)))
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns}
+    return _legend(ax, handles, labels, markerscale=scale, **place)
 
 
-def legend_below(
-    ax: Axes, handles: list[Any], labels: list[str], columns: int, scale: float = 1.0
-) -> None:
-    """A legend below the axes and its labels."""
-    inches = figure_of(ax).dpi_scale_trans
+def legend_below(ax: Axes, handles: list[Any], labels: list[str], scale: float = 1.0) -> Legend:
+    """A legend below the axes and its labels, in as many columns as the figure has room for."""
+    figure = figure_of(ax)
     place = {
         "loc": "upper left",
         "bbox_to_anchor": (0.0, 0.0),
-        "bbox_transform": ax.transAxes + ScaledTranslation(*_BELOW, inches),
-        "ncols": columns,
+        "bbox_transform": ax.transAxes + ScaledTranslation(*_BELOW, figure.dpi_scale_trans),
     }
-    _legend(ax, handles, labels, markerscale=scale, **place)
+    for columns in (3, 2, 1):
+        legend = _legend(ax, handles, labels, markerscale=scale, ncols=columns, **place)
+        if size_of(legend)[0] <= figure.get_figwidth():
+            break
+    return legend
 
 
-def _legend(ax: Axes, handles: list[Any], labels: list[str], **options: Any) -> None:
+def size_of(legend: Legend) -> tuple[float, float]:
+    """Width and height in inches."""
+    with warnings.catch_warnings():
+        # of no matter here: whoever draws the figure is told
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        box = legend.get_window_extent()
+    dpi = figure_of(legend.axes).dpi
+    return box.width / dpi, box.height / dpi
+
+
+def _legend(ax: Axes, handles: list[Any], labels: list[str], **options: Any) -> Legend:
     # Numbers first, the labels after: matplotlib drops labels that begin with "_".
     legend = ax.legend(handles, [str(i) for i in range(len(labels))], **options)
     for text, label in zip(legend.get_texts(), labels):
         plain(text).set_text(label)
+    return legend

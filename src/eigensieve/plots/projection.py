@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.legend import Legend
 from numpy.typing import ArrayLike
 from scipy.stats import gaussian_kde
 
 from ._style import (
     FAINT,
     INK,
-    columns_above,
     few_ticks,
     figure_of,
     house_style,
@@ -22,6 +22,7 @@ from ._style import (
     new_figure,
     plain,
     short_names,
+    size_of,
     style_of,
 )
 
@@ -30,10 +31,9 @@ if TYPE_CHECKING:
 
 MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
 MOST_ABOVE = 6  # classes whose legend stands above the plot; that of more is long: below
-MOST_IN_TWO_COLUMNS = 12
+MANY_NAMES = 12  # of more than this many classes the legend has shorter names
 MOST_IN_LEGEND = 30  # further classes are drawn in grey
 PLOT_HEIGHT = 3.5  # inches, the legend not counted
-ENTRY_HEIGHT = 0.19
 LEGEND_SIZE = 36.0  # area of a marker, in points squared
 GOLDEN = 0.6180339887498949
 
@@ -74,7 +74,7 @@ class ProjectionDisplay:
     def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
         """Draw on ax, or on a new figure."""
         single = self.scores.shape[1] == 1
-        height = self._rows_height if single else self._scatter_height
+        height = self._rows_height if single else PLOT_HEIGHT
         with house_style():
             self.ax_ = new_figure(height).add_subplot() if ax is None else ax
             self.figure_ = figure_of(self.ax_)
@@ -83,17 +83,15 @@ class ProjectionDisplay:
                 self._plot_rows()
             else:
                 self._plot_scatter()
+                legend = self._name_classes()
+                if ax is None:
+                    self.figure_.set_figheight(PLOT_HEIGHT + size_of(legend)[1])
         return self
 
     @property
     def _rows_height(self) -> float:
         n = len(self.classes)
         return 1.0 + n * float(np.clip(5.1 / n, 0.3, 0.85))
-
-    @property
-    def _scatter_height(self) -> float:
-        names = self._legend_names()
-        return PLOT_HEIGHT + ENTRY_HEIGHT * (1 + -(-len(names) // self._legend_columns(names)))
 
     @property
     def _size(self) -> float:
@@ -115,7 +113,6 @@ class ProjectionDisplay:
             yield i, self.scores[self.labels == label], style
 
     def _plot_scatter(self) -> None:
-        scale = float(np.sqrt(LEGEND_SIZE / self._size))
         for _, scores, style in self._by_class():
             self.points_.append(self.ax_.scatter(scores[:, 0], scores[:, 1], **style))
         self.ax_.set_xlabel("Direction 1")
@@ -123,24 +120,18 @@ class ProjectionDisplay:
         self.ax_.grid()
         few_ticks(self.ax_.xaxis, self.scores[:, 0], 7)
         few_ticks(self.ax_.yaxis, self.scores[:, 1], 7)
-        names = self._legend_names()
-        if len(names) <= MOST_ABOVE:
-            legend_above(self.ax_, self.points_, names, scale)
-        else:
-            columns = self._legend_columns(names)
-            legend_below(self.ax_, self.points_[: len(names)], names, columns, scale)
 
-    def _legend_columns(self, names: list[str]) -> int:
-        if len(names) <= MOST_ABOVE:
-            return columns_above(names)
-        return 2 if len(names) <= MOST_IN_TWO_COLUMNS else 3
+    def _name_classes(self) -> Legend:
+        scale = float(np.sqrt(LEGEND_SIZE / self._size))
+        names = self._legend_names()
+        place = legend_above if len(names) <= MOST_ABOVE else legend_below
+        return place(self.ax_, self.points_[: len(names)], names, scale)
 
     def _legend_names(self) -> list[str]:
         """Short names; the last line stands for the classes that have none."""
         if len(self.classes) <= MOST_ABOVE:
             return short_names(self.classes, 40)
-        most = 28 if len(self.classes) <= MOST_IN_TWO_COLUMNS else 17
-        names = short_names(self.classes, most)
+        names = short_names(self.classes, 26 if len(self.classes) <= MANY_NAMES else 17)
         left_out = len(names) - MOST_IN_LEGEND
         more = [f"{left_out} more, in grey"] if left_out > 0 else []
         return names[:MOST_IN_LEGEND] + more

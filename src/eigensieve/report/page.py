@@ -104,12 +104,11 @@ def _card(label: str, value: str, *details: str) -> dict[str, Any]:
 def _error_card(
     label: str, estimate: ErrorEstimate | None, balanced: float | None = None
 ) -> dict[str, Any]:
+    details = [] if balanced is None else [f"balanced: {words.percent(balanced)}"]
     if estimate is None:
-        return _card(label, "unknown", "not estimated")
-    details = [f"95\u00a0%: {words.interval(estimate)}"]
-    if balanced is not None:
-        details.append(f"balanced: {words.percent(balanced)}")
-    return _card(label, words.percent(estimate.error), *details)
+        return _card(label, "unknown", "not estimated", *details)
+    interval = f"95\u00a0%: {words.interval(estimate)}"
+    return _card(label, words.percent(estimate.error), interval, *details)
 
 
 def _choice_card(result: FitResult) -> dict[str, Any]:

@@ -150,12 +150,13 @@ def path_caption(result: FitResult) -> str:
         "The balanced error counts every class alike. Features were selected anew in every "
         "training part."
     )
-    if result.k_rule == GIVEN or result.error is None:
+    if result.k_rule == GIVEN:
         return caption
-    return (
-        f"{caption} The curve helped to choose k, so its value at the chosen k is a little kind; "
-        "the error above comes from samples that had no part in the choice."
-    )
+    kind = "The curve helped to choose k, so its value at the chosen k is a little kind"
+    if result.error is None:
+        return f"{caption} {kind}."
+    honest = "the error above comes from samples that had no part in the choice"
+    return f"{caption} {kind}; {honest}."
 
 
 def choice_sentence(result: FitResult) -> str:
