@@ -233,8 +233,8 @@ class _Assembly:
             if counts[self.given[j]] > 1:
                 raise TableError(
                     f"{counts[self.given[j]]} {self.kind}s are named {self.given[j]!r}, and it "
-                    f"cannot be told which of them is the {self.names[j]!r} that is needed; give "
-                    f"them different names here and in the table of the fit, and fit again"
+                    f"cannot be told which of them is the {self.names[j]!r} that is needed; rename "
+                    "them, and if the table of the fit repeats the name, do so there and fit again"
                 )
 
     def settle_booleans(self, others: Iterable[int]) -> None:
