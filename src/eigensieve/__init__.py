@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Pencil": "core.pencil",
-    "FactorPencil": "core.pencil",
+    "FactorPencil": "core.factor_pencil",
     "Solution": "core.solution",
     "SolutionPath": "core.solution",
     "Status": "core.solution",
@@ -33,8 +33,9 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from .core.builders import cca_pencil, lda_pencil, pca_pencil
+    from .core.factor_pencil import FactorPencil
     from .core.moves import renormalize
-    from .core.pencil import FactorPencil, Pencil
+    from .core.pencil import Pencil
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
     from .estimators.sparse_lda import SparseLDA

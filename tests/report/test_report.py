@@ -23,7 +23,7 @@ from eigensieve.plots import LoadingsDisplay, ProjectionDisplay
 from eigensieve.plots._style import shorten
 from eigensieve.report import words
 from eigensieve.report.figures import inline_svg
-from eigensieve.report.glossary import CRITERION_NAMES, glossary
+from eigensieve.report.glossary import CRITERION_NAMES, explain_words
 from eigensieve.report.page import render_report, write_report
 from eigensieve.studies.cv_path import ErrorEstimate
 from eigensieve.studies.fitting import FitResult, fit_study
@@ -233,8 +233,8 @@ def test_words_are_explained(two: FitResult, three: FitResult) -> None:
         assert word in explained
     assert "Nested:" not in text_of(render_report(three))
     for criterion in CRITERION_NAMES:
-        assert glossary(with_solution(two, criterion=criterion))[-2][0].startswith(criterion)
-    assert glossary(with_solution(two, status=Status.OPTIMAL))[-1][0] == "logdet (Wilks)"
+        assert explain_words(with_solution(two, criterion=criterion))[-2][0].startswith(criterion)
+    assert explain_words(with_solution(two, status=Status.OPTIMAL))[-1][0] == "logdet (Wilks)"
 
 
 def test_without_an_error_it_says_why(lonely: FitResult) -> None:

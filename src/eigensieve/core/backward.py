@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from .budget import Budget
+from .factor_pencil import FactorPencil
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
-from .pencil import FactorPencil
 from .problem import Problem
 from .secular import best_deletion, first_max
 from .swap import working_criterion

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, OptionError
 from .checks import check_number
-from .pencil import FactorPencil, Pencil
+from .factor_pencil import FactorPencil
+from .pencil import Pencil
 from .shrinkage import SHRINKAGE_FLOOR, check_shrinkage, resolve_shrinkage
 from .stats import DENSE_FEATURES, ClassStats
 

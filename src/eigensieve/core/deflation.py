@@ -14,7 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import OptionError
-from .pencil import FactorPencil, Pencil
+from .factor_pencil import FactorPencil
+from .pencil import Pencil
 
 DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
 

@@ -4,7 +4,7 @@ Maximise x'Ax subject to x'Bx = 1 and few non-zeros. A is symmetric, B positive
 definite. Two forms share one interface:
 
 * `Pencil`: dense matrices, for up to some thousand features;
-* `FactorPencil`: A = H' C H and B = W'W + diag(d), never formed, for wide data.
+* `FactorPencil` (factor_pencil.py): A = H' C H and B = W'W + diag(d), never formed, for wide data.
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ from .criteria import fix_signs, generalized_eigh
 
 SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
-DENSE_LIMIT = 20_000
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
-# Up to this size the scale of an indefinite A is found from the matrix itself.
-EXACT_SCALE = 3000
 
 
 class Pencil:
@@ -57,13 +54,13 @@ class Pencil:
     def __init__(
         self, A: ArrayLike, B: ArrayLike | None = None, *, blocks: Sequence[int] | None = None
     ) -> None:
-        self._A = _symmetric(A, "A")
-        self._B = None if B is None else _symmetric(B, "B")
+        self._A = symmetric(A, "A")
+        self._B = None if B is None else symmetric(B, "B")
         if self._B is not None:
             if self._B.shape != self._A.shape:
                 raise PencilError(f"A is {self._A.shape} and B is {self._B.shape}; they must agree")
             _require_positive_definite(self._B)
-        self.blocks = _check_blocks(blocks, self.size)
+        self.blocks = check_blocks(blocks, self.size)
 
     @classmethod
     def _trusted(
@@ -124,7 +121,7 @@ class Pencil:
         """Columns of B: (p,) for one index, (p, m) for several."""
         if self._B is not None:
             return self._B[:, index]
-        return _identity_columns(self.size, index)
+        return identity_columns(self.size, index)
 
     def apply_A(self, x: np.ndarray) -> np.ndarray:
         """A @ x."""
@@ -203,190 +200,7 @@ class Pencil:
         return part
 
 
-class FactorPencil(Pencil):
-    """A = H' C H and B = W'W + diag(d) kept as factors; p x p is never formed.
-
-    The arrays are not copied: do not change them afterwards.
-
-    Parameters
-    ----------
-    H : array (c, p)
-    W : array (m, p) or None
-        None: B is diagonal.
-    d : array (p,), positive
-    core : array (c, c), symmetric, optional
-        C; the identity by default, and then A is positive semidefinite.
-    blocks : see `Pencil`.
-    """
-
-    def __init__(
-        self,
-        H: ArrayLike,
-        W: ArrayLike | None,
-        d: ArrayLike,
-        *,
-        core: ArrayLike | None = None,
-        blocks: Sequence[int] | None = None,
-    ) -> None:
-        self.H = _finite(H, "H")
-        self.d = _finite(d, "d")
-        self.W = np.empty((0, self.size)) if W is None else _finite(W, "W")
-        self.core = None if core is None else _symmetric(core, "core")
-        if self.H.ndim != 2 or self.W.ndim != 2 or self.d.shape != (self.size,):
-            raise PencilError("H must be (c, p), W (m, p) and d (p,)")
-        if self.W.shape[1] != self.size:
-            raise PencilError(f"H has {self.size} columns and W {self.W.shape[1]}; they must agree")
-        if self.core is not None and self.core.shape[0] != self.H.shape[0]:
-            raise PencilError("core must be as wide as H has rows")
-        if self.size and self.d.min() <= 0:
-            raise PencilError(
-                f"B = W'W + diag(d) needs d > 0, and its smallest entry is {self.d.min():.3g}; "
-                "add a ridge or use shrinkage > 0"
-            )
-        self.blocks = _check_blocks(blocks, self.size)
-
-    @property
-    def size(self) -> int:
-        return self.H.shape[1]
-
-    @property
-    def A(self) -> np.ndarray:
-        self._refuse_dense()
-        return self.H.T @ self._CH
-
-    @property
-    def B(self) -> np.ndarray:
-        self._refuse_dense()
-        return self.W.T @ self.W + np.diag(self.d)
-
-    @property
-    def has_identity_B(self) -> bool:
-        return self.W.shape[0] == 0 and bool(np.all(self.d == 1.0))
-
-    @property
-    def _CH(self) -> np.ndarray:
-        return self.H if self.core is None else self.core @ self.H
-
-    def _refuse_dense(self) -> None:
-        if self.size > DENSE_LIMIT:
-            raise PencilError(
-                f"a dense matrix of {self.size} features is refused (limit {DENSE_LIMIT}); "
-                "use columns_A, columns_B or restrict"
-            )
-
-    @cached_property
-    def diag_A(self) -> np.ndarray:
-        return np.einsum("ij,ij->j", self.H, self._CH)
-
-    @cached_property
-    def diag_B(self) -> np.ndarray:
-        return np.einsum("ij,ij->j", self.W, self.W) + self.d
-
-    def columns_A(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
-        h = self.H[:, index]
-        return self.H.T @ (h if self.core is None else self.core @ h)
-
-    def columns_B(self, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
-        if not len(self.W):
-            return _identity_columns(self.size, index) * (
-                self.d if np.ndim(index) == 0 else self.d[:, None]
-            )
-        columns = self.W.T @ self.W[:, index]
-        if np.ndim(index) == 0:
-            columns[index] += self.d[index]
-        else:
-            rows = np.asarray(index, dtype=np.intp)
-            columns[rows, np.arange(rows.size)] += self.d[rows]
-        return columns
-
-    def apply_A(self, x: np.ndarray) -> np.ndarray:
-        h = self.H @ x
-        return self.H.T @ (h if self.core is None else self.core @ h)
-
-    def apply_B(self, x: np.ndarray) -> np.ndarray:
-        d = self.d if x.ndim == 1 else self.d[:, None]
-        return self.W.T @ (self.W @ x) + d * x
-
-    def solve_B(self, V: np.ndarray) -> np.ndarray:
-        """B^-1 V for V (p, m), by the Woodbury identity: O(p m n)."""
-        scaled = V / self.d[:, None]
-        if not len(self.W):
-            return scaled
-        K = self.W @ (self.W / self.d).T
-        K[np.diag_indices_from(K)] += 1.0
-        inner = linalg.cho_solve(linalg.cho_factor(K), self.W @ scaled)
-        return scaled - (self.W.T @ inner) / self.d[:, None]
-
-    def restrict(self, support: Sequence[int] | np.ndarray) -> Pencil:
-        S = np.asarray(support, dtype=np.intp)
-        H, W = self.H[:, S], self.W[:, S]
-        A = H.T @ (H if self.core is None else self.core @ H)
-        return Pencil._trusted((A + A.T) / 2, W.T @ W + np.diag(self.d[S]))
-
-    def top(self, m: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        # with G = H B^-1 H' = R R', the eigenvalues of (A, B) that are not zero are those of
-        # R' C R (c x c): no iteration, no p x p
-        BinvH = self.solve_B(self.H.T)
-        R = _square_root(self.H @ BinvH)
-        CR = R if self.core is None else self.core @ R
-        values, V = linalg.eigh(R.T @ CR)
-        keep = np.flatnonzero(values > 1e-13 * np.abs(values).max(initial=0.0))[::-1][:m]
-        if keep.size == 0:
-            return self._top_without_positive()
-        return values[keep], fix_signs(BinvH @ (CR @ V[:, keep]) / values[keep])
-
-    def _top_without_positive(self) -> tuple[np.ndarray, np.ndarray]:
-        """A has no positive direction: a vector of its null space, if there is one."""
-        if self.size <= len(self.H):
-            return self.restrict(np.arange(self.size)).top()
-        x = np.ones(self.size)
-        x -= np.linalg.lstsq(self.H, self.H @ x, rcond=None)[0]
-        return np.zeros(1), (x / np.sqrt(x @ self.apply_B(x)))[:, None]
-
-    @cached_property
-    def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.core is None:
-            return self.H, np.ones(len(self.H))
-        values, vectors = linalg.eigh(self.core)
-        keep = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
-        H = (vectors[:, keep] * np.sqrt(np.abs(values[keep]))).T @ self.H
-        return H, np.sign(values[keep])
-
-    @cached_property
-    def is_psd(self) -> bool:
-        if self.core is None:
-            return True
-        R = _square_root(self.H @ (self.H / self.diag_B).T)
-        values = linalg.eigvalsh(R.T @ self.core @ R)
-        return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
-
-    @cached_property
-    def is_rank_one(self) -> bool:
-        return len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
-
-    @cached_property
-    def scales(self) -> np.ndarray:
-        if self.core is None:  # Cauchy-Schwarz: the largest entry lies on the diagonal
-            return self.diag_A / self.diag_B
-        if self.size <= EXACT_SCALE:
-            return self.restrict(np.arange(self.size)).scales
-        # |H_i' C H_j| <= |C| |H_i| |H_j|: an upper bound
-        norm = float(np.abs(linalg.eigvalsh(self.core)).max())
-        return norm * np.einsum("ij,ij->j", self.H, self.H) / self.diag_B
-
-    def take(self, index: np.ndarray) -> Pencil:
-        part = FactorPencil(self.H[:, index], self.W[:, index], self.d[index], core=self.core)
-        part.blocks = None if self.blocks is None else self.blocks[index]
-        return part
-
-
-def _square_root(G: np.ndarray) -> np.ndarray:
-    """R with R R' = G, for a semidefinite G."""
-    values, vectors = linalg.eigh((G + G.T) / 2)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def _identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
+def identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
     if np.ndim(index) == 0:
         column = np.zeros(p)
         column[index] = 1.0
@@ -397,7 +211,7 @@ def _identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.nda
     return columns
 
 
-def _finite(value: ArrayLike, name: str) -> np.ndarray:
+def finite(value: ArrayLike, name: str) -> np.ndarray:
     try:
         array = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -408,8 +222,8 @@ def _finite(value: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def _symmetric(value: ArrayLike, name: str) -> np.ndarray:
-    M = _finite(value, name)
+def symmetric(value: ArrayLike, name: str) -> np.ndarray:
+    M = finite(value, name)
     if M.ndim != 2 or M.shape[0] != M.shape[1]:
         raise PencilError(f"{name} must be a square matrix; it has shape {M.shape}")
     if M.shape[0] == 0:
@@ -438,7 +252,7 @@ def _require_positive_definite(B: np.ndarray) -> None:
     )
 
 
-def _check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
+def check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
     if blocks is None:
         return None
     array = np.asarray(blocks)

@@ -56,7 +56,7 @@ _ENDS = {
 }
 
 
-def glossary(result: FitResult) -> list[tuple[str, str]]:
+def explain_words(result: FitResult) -> list[tuple[str, str]]:
     """Those words that the page of this result uses, as (word, meaning)."""
     solution = result.estimator.solution_
     criterion, status = solution.criterion, solution.status

@@ -16,7 +16,7 @@ from ..studies.cv_path import ErrorEstimate
 from ..studies.fitting import GIVEN, ONE_SE, FitResult
 from . import words
 from .figures import inline_svg
-from .glossary import glossary
+from .glossary import explain_words
 
 MOST_SHARES = 6
 
@@ -50,7 +50,7 @@ def render_report(
         samples=_samples(result),
         notes=[printable(note) for note in result.notes],
         methods=words.methods(result, command, held_out),
-        glossary=glossary(result),
+        glossary=explain_words(result),
     )
 
 
