@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "errors":  # for ``except es.errors.InputError``
+        return importlib.import_module(f"{__name__}.errors")
     if name not in _HOME:
         raise AttributeError(f"module 'eigensieve' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

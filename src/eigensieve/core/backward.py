@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import linalg
@@ -72,7 +73,11 @@ def _over_quota(problem: Problem, ids: np.ndarray, alive: np.ndarray) -> np.ndar
 
 def make_state(problem: Problem, ids: np.ndarray) -> BackwardState:
     """The state that scores deletions under the problem's criterion."""
-    kinds = {"trace": TraceBackward, "logdet": LogdetBackward, "lambda_max": LambdaBackward}
+    kinds: dict[str, Callable[[Problem, np.ndarray], BackwardState]] = {
+        "trace": TraceBackward,
+        "logdet": LogdetBackward,
+        "lambda_max": LambdaBackward,
+    }
     return kinds[working_criterion(problem)](problem, ids)
 
 
@@ -87,7 +92,7 @@ def _inverse(problem: Problem, ids: np.ndarray, *, total: bool = False) -> Shrin
     return DenseInverse(part.A + part.B if total else part.B)
 
 
-class BackwardState:
+class BackwardState(ABC):
     """The set so far, and what every deletion would cost."""
 
     def __init__(self, problem: Problem, ids: np.ndarray) -> None:
@@ -97,9 +102,9 @@ class BackwardState:
         """The feature that is missed least."""
         return first_max(np.where(deletable, -self.costs(), -np.inf))
 
+    @abstractmethod
     def costs(self) -> np.ndarray:
         """What the criterion loses with each feature."""
-        raise NotImplementedError
 
     def delete(self, j: int) -> None:
         """Delete a feature."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
 import numpy as np
 
 from .budget import Budget
@@ -66,11 +69,15 @@ def _complete(
 
 def make_state(problem: Problem) -> State:
     """The state that scores additions under the problem's criterion."""
-    kinds = {"trace": TraceState, "logdet": LogdetState, "lambda_max": LambdaState}
+    kinds: dict[str, Callable[[Problem], State]] = {
+        "trace": TraceState,
+        "logdet": LogdetState,
+        "lambda_max": LambdaState,
+    }
     return kinds[working_criterion(problem)](problem)
 
 
-class State:
+class State(ABC):
     """The set so far, and what every feature would add to it."""
 
     def __init__(self, problem: Problem) -> None:
@@ -82,9 +89,9 @@ class State:
         """Take feature j into the set."""
         self.sweep.add(j, slot)
 
+    @abstractmethod
     def quick_scores(self) -> np.ndarray:
         """A score for every feature, exact or nearly so, without a search."""
-        raise NotImplementedError
 
     def best(self, candidates: np.ndarray) -> int:
         """The candidate whose addition gives the largest criterion."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,10 @@ def _climb(
         if new > value:
             S, value, swaps = T, new, swaps + 1
             is_fresh = swaps % REFRESH == 0
-            scan.load(S) if is_fresh else scan.exchange(*move)
+            if is_fresh:
+                scan.load(S)
+            else:
+                scan.exchange(*move)
         elif is_fresh:
             return np.sort(S), swaps, Status.FEASIBLE
         else:
@@ -76,16 +80,16 @@ def working_criterion(problem: Problem) -> str:
 
 def make_scan(problem: Problem) -> Scan:
     """The swap scan for the problem's criterion."""
-    kinds = {"trace": TraceScan, "logdet": LogdetScan, "lambda_max": LambdaScan}
+    kinds: dict[str, Callable[[Problem], Scan]] = {
+        "trace": TraceScan,
+        "logdet": LogdetScan,
+        "lambda_max": LambdaScan,
+    }
     return kinds[working_criterion(problem)](problem)
 
 
-class Scan:
-    """Scores of all exchanges (slot out, feature in) of the current set.
-
-    Subclasses give, per slot, a vector of gains over all features; one scan is k such
-    vectors, O(p k) on top of the O(p (n + k)) that keeps the sweep up to date.
-    """
+class Scan(ABC):
+    """The best of all exchanges (slot out, feature in) of the current set."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -113,15 +117,26 @@ class Scan:
             outside &= self.problem.open_blocks(np.delete(self.support, slot))
         return np.flatnonzero(outside)
 
+    @abstractmethod
+    def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
+        """The best exchange, or None if none is worth it."""
+
+
+class GainScan(Scan):
+    """A scan that is, per slot, a vector of gains over all features in closed form.
+
+    k such vectors, O(p k) on top of the O(p (n + k)) that keeps the sweep up to date.
+    """
+
+    @abstractmethod
     def prepare(self) -> None:
         """Quantities that all slots share."""
 
+    @abstractmethod
     def gains(self, slot: int, candidates: np.ndarray) -> np.ndarray:
         """Relative gain of each candidate in that slot."""
-        raise NotImplementedError
 
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
-        """The best exchange, or None if none is worth it."""
         self.prepare()
         best, move = LEAST_GAIN, None
         shared = self.candidates(0) if self.problem.quota is None else None
@@ -144,7 +159,7 @@ class Scan:
         return np.where(room > DEPENDENT * pivot * self.pencil.diag_B[j], room, np.inf)
 
 
-class LogdetScan(Scan):
+class LogdetScan(GainScan):
     """f(S - i + j) - f(S) = log of the ratio of partial variances under T = A + B and B."""
 
     def __init__(self, problem: Problem) -> None:
@@ -170,7 +185,7 @@ class LogdetScan(Scan):
         return np.log(ratio) / max(self.value, np.finfo(float).tiny)
 
 
-class TraceScan(Scan):
+class TraceScan(GainScan):
     """f(S - i + j) - f(S), relative to f(S), for f = trace(B_S^-1 A_S)."""
 
     def prepare(self) -> None:

@@ -125,15 +125,15 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 UserWarning,
                 stacklevel=3,
             )
-        ks = self.n_features_to_select
+        ks: Any = self.n_features_to_select
         if np.ndim(ks) == 0:
             return [clip_k(ks, p)] * min(m, most)
-        if len(ks) != m:  # type: ignore[arg-type]
+        if len(ks) != m:
             raise InputError(
                 f"n_features_to_select is {ks!r}; give one number, or one for each of the "
                 f"{m} components"
             )
-        return [clip_k(k, p) for k in ks][:most]  # type: ignore[union-attr]
+        return [clip_k(k, p) for k in ks][:most]
 
     def _search(self, pencil: Pencil, ks: list[int]) -> list[Solution]:
         seed = None
