@@ -80,7 +80,7 @@ def test_path_is_a_mapping(pencil: es.Pencil) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"k": 0}, "at least one"),
+        ({"k": 0}, "at least 1"),
         ({"k": 11}, "only 10 of 10"),
         ({"k": 2.5}, "whole number"),
         ({"k": True}, "whole number"),

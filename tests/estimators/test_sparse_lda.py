@@ -225,7 +225,7 @@ def test_warnings_of_clipping_and_early_ends() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"n_features_to_select": 0}, "at least one"),
+        ({"n_features_to_select": 0}, "at least 1"),
         ({"n_features_to_select": "many"}, "whole number"),
         ({"solver": "none"}, "one of"),
         ({"criterion": "best"}, "one of"),

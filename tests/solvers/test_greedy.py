@@ -203,6 +203,15 @@ def test_time_limit_covers_the_starts() -> None:
     assert solution.status is Status.TIME_LIMIT
 
 
+def test_iteration_limit() -> None:
+    rng = np.random.default_rng(1)
+    pencil = es.Pencil(naive.brownian_covariance(30, rng), naive.brownian_covariance(30, rng))
+    options = {"direction": "forward", "n_starts": 20, "random_state": 0}
+    solution = es.solve(pencil, 8, max_iter=1, **options)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert es.solve(pencil, 8, **options).objective >= solution.objective
+
+
 def test_backward_memory_is_linear() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3000))

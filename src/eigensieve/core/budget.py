@@ -46,12 +46,14 @@ class Budget:
     ----------
     time_limit : seconds, None for no limit
     gap_tol : relative gap at which a certified search may stop
+    max_iter : steps of an iterative part (swaps of one local search), None for its default
     callback : called with `Progress`, at most every ``interval`` seconds
     """
 
     time_limit: float | None = None
     gap_tol: float = 1e-6
     callback: Callback | None = None
+    max_iter: int | None = None
     interval: float = 0.1
     _start: float = field(default_factory=time.perf_counter, repr=False)
     _last: float = field(default=-1e9, repr=False)

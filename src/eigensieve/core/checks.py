@@ -22,13 +22,14 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
 
 
 def check_k(k: Any, name: str = "k") -> int:
-    """A cardinality as an int >= 1."""
+    """A cardinality, or another count, as an int >= 1."""
+    wrong = InputError(f"{name} is {k!r}; it must be a whole number, at least 1")
     if isinstance(k, bool | np.bool_):
-        raise InputError(f"{name} is {k!r}; it must be a whole number of features")
+        raise wrong
     try:
         number = operator.index(k)
     except TypeError:
-        raise InputError(f"{name} is {k!r}; it must be a whole number of features") from None
+        raise wrong from None
     if number < 1:
-        raise InputError(f"{name} is {number}; at least one feature must be selected")
+        raise wrong
     return number

@@ -20,10 +20,11 @@ from .sweep import BLOCK, DEPENDENT, Sweep, total_sweep
 LEAST_GAIN = 1e-9
 # Rank-one updates drift; start afresh after this many.
 REFRESH = 16
+MOST_SWAPS = 1000
 
 
 def swap_refine(
-    problem: Problem, support: Sequence[int] | np.ndarray, budget: Budget, max_iter: int = 1000
+    problem: Problem, support: Sequence[int] | np.ndarray, budget: Budget
 ) -> tuple[np.ndarray, int, Status]:
     """Best-improvement swaps from a set; returns (set, number of swaps, status).
 
@@ -37,7 +38,7 @@ def swap_refine(
         return np.sort(S), 0, Status.CONVERGED
     scan = make_scan(problem)
     with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
-        return _climb(problem, scan, S, removable, budget, max_iter)
+        return _climb(problem, scan, S, removable, budget)
 
 
 def _climb(
@@ -46,11 +47,11 @@ def _climb(
     S: np.ndarray,
     removable: np.ndarray,
     budget: Budget,
-    max_iter: int,
 ) -> tuple[np.ndarray, int, Status]:
     scan.load(S)
     value, is_fresh, swaps = problem.score(S), True, 0
-    while swaps < max_iter:
+    most = MOST_SWAPS if budget.max_iter is None else budget.max_iter
+    while swaps < most:
         move = scan.best(removable, budget)
         status = budget.stop()
         if status is not None or move is None:
@@ -70,7 +71,7 @@ def _climb(
         else:
             scan.load(S)
             is_fresh = True
-    return np.sort(S), max_iter, Status.ITERATION_LIMIT
+    return np.sort(S), swaps, Status.ITERATION_LIMIT
 
 
 def working_criterion(problem: Problem) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.backward import backward_is_cheap, backward_pass
 from ..core.budget import Budget
+from ..core.checks import check_k
 from ..core.forward import forward_pass
 from ..core.moves import starting_supports
 from ..core.problem import Problem
@@ -54,6 +55,7 @@ def solve_greedy(
     direction: str = "auto",
     swap: bool = True,
     n_starts: int = 0,
+    max_iter: int | None = None,
     random_state: int | None = None,
 ) -> Solution:
     """One cardinality; see `greedy_path` for the options."""
@@ -64,6 +66,7 @@ def solve_greedy(
         direction=direction,
         swap=swap,
         n_starts=n_starts,
+        max_iter=max_iter,
         random_state=random_state,
     )
     return path[problem.k]
@@ -77,6 +80,7 @@ def greedy_path(
     direction: str = "auto",
     swap: bool = True,
     n_starts: int = 0,
+    max_iter: int | None = None,
     random_state: int | None = None,
 ) -> dict[int, Solution]:
     """All cardinalities in one forward and one backward run.
@@ -88,8 +92,11 @@ def greedy_path(
         eigenvalue is affordable), forward otherwise.
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search: leading eigenvectors (up to 3), then random
+    max_iter : the most swaps of one local search, 1,000 by default
     """
     _check_options(direction, swap, n_starts)
+    if max_iter is not None:
+        budget.max_iter = check_k(max_iter, "max_iter")
     candidates = _run_passes(problem, ks, budget, direction)
     rng = np.random.default_rng(random_state)
     solutions: dict[int, Solution] = {}
@@ -155,7 +162,7 @@ def _finish(
             sets.append(support)
             if end is not None and end is not Status.CONVERGED:
                 status = end
-            if end is not None and end.is_early:
+            if budget.stop() is not None:
                 break
     scores = np.array([problem.score(support) for support in sets])
     support, bound = sets[first_max(scores)], np.inf
