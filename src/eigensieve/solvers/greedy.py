@@ -148,24 +148,23 @@ def _finish(
     budget: Budget,
     swap: bool,
 ) -> Solution:
-    """The best candidate for one k, polished."""
-    sets = _distinct(candidates.sets[problem.k])
-    status = candidates.stopped or Status.FEASIBLE
-    n_iter = candidates.n_steps
-    if candidates.stopped is None:
-        status = Status.CONVERGED if swap else Status.FEASIBLE
-        for support in chain(list(sets), starts):
-            end = budget.stop()
-            if end is None and swap:
-                support, steps, end = swap_refine(problem, support, budget)
-                n_iter += steps
-            sets.append(support)
-            if end is not None and end is not Status.CONVERGED:
-                status = end
-            if budget.stop() is not None:
-                break
-    scores = np.array([problem.score(support) for support in sets])
-    support, bound = sets[first_max(scores)], np.inf
+    """The best candidate for one k, polished; the status is that of the winner's own search."""
+    plain = _distinct(candidates.sets[problem.k])
+    found: list[tuple[np.ndarray, Status]] = []
+    n_iter, stopped = candidates.n_steps, candidates.stopped
+    for support in chain(plain, starts):
+        if stopped is not None:
+            break
+        end = Status.FEASIBLE
+        if swap:
+            support, steps, end = swap_refine(problem, support, budget)
+            n_iter += steps
+        found.append((support, end))
+        stopped = budget.stop()
+    found += [(support, Status.FEASIBLE) for support in plain]
+    winner = first_max(np.array([problem.score(support) for support, _ in found]))
+    support, status = found[winner]
+    status, bound = stopped or status, np.inf
     if problem.k == 1:
         support, bound = _best_single(problem)
         status = Status.CONVERGED
