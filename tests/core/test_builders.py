@@ -81,7 +81,7 @@ def test_statistics_merge(form: str, offset: float) -> None:
     difference = np.abs(merged.within_scatter() - whole.within_scatter()).max()
     assert difference <= 1e-12 * scale
     _, Sw = plain_scatters(X - X.mean(axis=0), y)
-    np.testing.assert_allclose(whole.within_scatter(), Sw, atol=1e-9 * scale)
+    np.testing.assert_allclose(whole.within_scatter(), Sw, atol=1e-12 * scale)
 
 
 def test_statistics_merge_with_missing_classes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 from scipy.linalg import eigh
@@ -77,3 +78,22 @@ def brownian_covariance(n: int, rng: np.random.Generator, samples: int = 64) -> 
     C = (t[:, None] ** H + t[None, :] ** H - np.abs(t[:, None] - t[None, :]) ** H) / 2
     paths = rng.multivariate_normal(np.zeros(n), C, size=samples, method="cholesky")
     return np.cov(paths.T, bias=True)
+
+
+def exact_det_ratio(A: np.ndarray, B: np.ndarray, support: list[int]) -> Fraction:
+    """det(A_S + B_S) / det(B_S) = exp(logdet) of the very matrices given, in rationals."""
+    S = sorted(support)
+    b = [[Fraction(float(B[i, j])) for j in S] for i in S]
+    t = [[Fraction(float(A[i, j])) + b[r][c] for c, j in enumerate(S)] for r, i in enumerate(S)]
+    return _determinant(t) / _determinant(b)
+
+
+def _determinant(M: list[list[Fraction]]) -> Fraction:
+    """By elimination; a positive definite matrix needs no pivoting."""
+    product = Fraction(1)
+    for i in range(len(M)):
+        product *= M[i][i]
+        for r in range(i + 1, len(M)):
+            f = M[r][i] / M[i][i]
+            M[r] = [a - f * c for a, c in zip(M[r], M[i])]
+    return product

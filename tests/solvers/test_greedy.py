@@ -1,5 +1,6 @@
 """Greedy search against naive loops, brute force and published optima."""
 
+import math
 import time
 import tracemalloc
 
@@ -171,6 +172,57 @@ def test_swaps_never_hurt_however_singular_B_is(criterion: str) -> None:
             polished = es.solve(pencil, k, **options)
             polished.verify(pencil)
             assert polished.objective >= plain.objective
+
+
+def rare_pencil() -> es.Pencil:
+    """A case from a fuzz run in which a swap scan misses an exchange: B_S is near-singular."""
+    rng = np.random.default_rng(12088)
+    p = int(rng.integers(2, 12))
+    rng.choice(12)
+    n = int(rng.integers(4, 15))
+    X = rng.normal(size=(n, p))
+    y = rng.integers(0, int(rng.integers(2, 5)), n)
+    y[:4] = [0, 1, 0, 1]
+    X = np.hstack([X, X[:, :3] + 1e-9 * rng.normal(size=(n, min(3, p)))])
+    return es.lda_pencil(X, y, shrinkage=0.0)
+
+
+def test_a_missed_exchange_is_not_called_converged() -> None:
+    pencil = rare_pencil()
+    solution = es.solve(pencil, 4, criterion="logdet", direction="backward")
+    S = set(solution.support.tolist())
+    value = naive.exact_det_ratio(pencil.A, pencil.B, list(S))
+    better = [
+        (i, j)
+        for i in S
+        for j in set(range(pencil.size)) - S
+        if naive.exact_det_ratio(pencil.A, pencil.B, list((S - {i}) | {j})) > 2 * value
+    ]
+    assert better, "the case has lost its point: the scan finds the exchange now"
+    assert solution.status is Status.FEASIBLE
+
+
+def test_converged_is_true_in_exact_arithmetic() -> None:
+    """Near-duplicate columns, little or no shrinkage: the claim holds, or is not made."""
+    seen = set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, p, s = int(rng.integers(6, 15)), int(rng.integers(3, 6)), (0.0, 1e-6, 0.1)[seed % 3]
+        X = rng.normal(size=(n, p))
+        X = np.hstack([X, X[:, :2] + 1e-9 * rng.normal(size=(n, 2))])
+        pencil = es.lda_pencil(X, np.arange(n) % 3, shrinkage=s)
+        A, B = pencil.A, pencil.B
+        solution = es.solve(pencil, 3, criterion="logdet")
+        seen.add(solution.status)
+        if solution.status is not Status.CONVERGED:
+            continue
+        S = set(solution.support.tolist())
+        value = naive.exact_det_ratio(A, B, list(S))
+        for i in S:
+            for j in set(range(p + 2)) - S:
+                other = naive.exact_det_ratio(A, B, list((S - {i}) | {j}))
+                assert math.log(other / value) <= 1e-7 * math.log(value), (seed, i, j)
+    assert seen == {Status.CONVERGED, Status.FEASIBLE}
 
 
 def test_excluded_columns_do_not_set_the_unit() -> None:

@@ -21,6 +21,8 @@ LEAST_GAIN = 1e-9
 # Rank-one updates drift; start afresh after this many.
 REFRESH = 16
 MOST_SWAPS = 1000
+# Gains lose about twice as many digits as features have in common with the set: 1e-6 leaves four.
+SHARP = 1e-6
 
 
 def swap_refine(
@@ -28,9 +30,9 @@ def swap_refine(
 ) -> tuple[np.ndarray, int, Status]:
     """Best-improvement swaps from a set; returns (set, number of swaps, status).
 
-    CONVERGED means that no single exchange improves the set; FEASIBLE that B is so nearly
-    singular that exchanges can no longer be told apart. Every exchange is confirmed from
-    scratch, so the result is never worse than the start.
+    CONVERGED means that no single exchange improves the set; FEASIBLE that none was found, but
+    that B is too nearly singular on these features to be sure. Every exchange is confirmed
+    from scratch, so the result is never worse than the start.
     """
     S = np.asarray(support, dtype=np.intp)
     removable = np.flatnonzero(~np.isin(S, problem.include))
@@ -54,8 +56,10 @@ def _climb(
     while swaps < most:
         move = scan.best(removable, budget)
         status = budget.stop()
-        if status is not None or move is None:
-            return np.sort(S), swaps, status or Status.CONVERGED
+        if status is not None:
+            return np.sort(S), swaps, status
+        if move is None:
+            return np.sort(S), swaps, Status.CONVERGED if scan.is_sharp else Status.FEASIBLE
         T = S.copy()
         T[move[0]] = move[1]
         new = problem.score(T)
@@ -118,6 +122,11 @@ class Scan(ABC):
             outside &= self.problem.open_blocks(np.delete(self.support, slot))
         return np.flatnonzero(outside)
 
+    @property
+    def is_sharp(self) -> bool:
+        """Whether the gains are accurate enough to say that no exchange helps."""
+        return self.sweep.independence() >= SHARP
+
     @abstractmethod
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         """The best exchange, or None if none is worth it."""
@@ -175,6 +184,10 @@ class LogdetScan(GainScan):
         super().exchange(slot, feature)
         self.total.free(slot)
         self.total.add(feature, slot)
+
+    @property
+    def is_sharp(self) -> bool:
+        return min(self.sweep.independence(), self.total.independence()) >= SHARP
 
     def prepare(self) -> None:
         self.value = self.problem.score(self.support)

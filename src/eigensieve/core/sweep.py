@@ -116,6 +116,14 @@ class Sweep:
         self.P[slot] = self.P[:, slot] = 0.0
         self.members[slot] = -1
 
+    def independence(self) -> float:
+        """The least share of a feature that the (other) features of the set leave of it."""
+        held = self.members >= 0
+        inside = 1.0 / (np.diag(self.P)[held] * self.diagonal[self.members[held]])
+        outside = self.v / self.diagonal
+        outside[self.members[held]] = 1.0
+        return float(min(inside.min(initial=1.0), outside.min(initial=1.0)))
+
     def _span(self, held: np.ndarray) -> int:
         return int(held[-1]) + 1 if held.size else 0
 
