@@ -50,6 +50,11 @@ class Problem:
         """The same problem with another cardinality."""
         return replace(self, k=k)
 
+    def places(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The user's feature indices, as indices of the problem's pencil; excluded ones go."""
+        wanted = _indices(support, self.n_features, "start")
+        return np.searchsorted(self.columns, np.intersect1d(wanted, self.columns))
+
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
         if self.quota is None:

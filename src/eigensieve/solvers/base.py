@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..core.criteria import CRITERIA
+from ..core.problem import Problem
 from ..core.solution import Solution
 
 SolveFunction = Callable[..., Solution]
@@ -21,17 +22,22 @@ class Solver:
     name : str, also the name of its file
     summary : one line for tables and help texts
     solve : function (problem, budget, *, options) -> Solution
+        With an option ``start`` (a set of any size) it is warm-started along a path.
     path : function (problem, ks, budget, *, options) -> {k: Solution}, optional
         Only if a whole path is cheaper than one solve per k.
     criteria : the criteria it understands
     certifies : whether it can prove optimality
     max_features : the largest pencil it accepts, None for any
+    refuses : function (problem) -> why the solver is not made for this problem, or None
+    choose : function (problem) -> name of the solver to take, instead of ``solve``
     """
 
     name: str
     summary: str
-    solve: SolveFunction
+    solve: SolveFunction | None = None
     path: PathFunction | None = None
     criteria: Sequence[str] = CRITERIA
     certifies: bool = False
     max_features: int | None = None
+    refuses: Callable[[Problem], str | None] | None = None
+    choose: Callable[[Problem], str] | None = None

@@ -69,7 +69,7 @@ def solve(
     budget = Budget(time_limit, gap_tol, callback)
     chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
     with budget.interruptible():
-        return chosen.solve(problem, budget, **options)
+        return _run(chosen, problem, budget, options)
 
 
 def solve_path(
@@ -112,7 +112,11 @@ def solve_path(
             for k in sizes:
                 if solutions and budget.stop() is not None:
                     break
-                solutions[k] = chosen.solve(problem.with_k(k), budget, **options)
+                part = problem.with_k(k)
+                chosen, options = _prepare(part, solver, solver_options, random_state, n_jobs)
+                if solutions and "start" in _options_of(chosen):
+                    options["start"] = solutions[max(solutions)].support
+                solutions[k] = _run(chosen, part, budget, options)
     early = len(solutions) < len(sizes) or any(s.status.is_early for s in solutions.values())
     return SolutionPath(solutions, budget.stop() if early else None)
 
@@ -176,6 +180,8 @@ def _prepare(
     if name not in solvers:
         raise OptionError(f"solver is {name!r}; it must be one of {', '.join(solvers)}")
     solver = solvers[name]
+    if solver.choose is not None:
+        solver = solvers[solver.choose(problem)]
     if problem.criterion not in solver.criteria:
         raise OptionError(
             f"solver {name!r} does not know criterion {problem.criterion!r}; "
@@ -186,8 +192,10 @@ def _prepare(
             f"solver {name!r} takes at most {solver.max_features} features, "
             f"and the pencil has {problem.pencil.size}"
         )
-    parameters = inspect.signature(solver.solve).parameters.values()
-    known = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    reason = None if solver.refuses is None else solver.refuses(problem)
+    if reason is not None:
+        raise OptionError(f"solver {name!r} {reason}")
+    known = _options_of(solver)
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
     if unknown:
@@ -200,3 +208,16 @@ def _prepare(
         if isinstance(value, bool) or not isinstance(value, Integral | None):
             raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
     return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
+
+
+def _options_of(solver: Solver) -> list[str]:
+    assert solver.solve is not None
+    parameters = inspect.signature(solver.solve).parameters.values()
+    return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, Any]) -> Solution:
+    assert solver.solve is not None
+    if "start" in options:
+        options = {**options, "start": problem.places(options["start"])}
+    return solver.solve(problem, budget, **options)

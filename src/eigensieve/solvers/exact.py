@@ -1,0 +1,38 @@
+"""The exact solver: chooses the branch and bound that is made for the problem at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.factor_pencil import FactorPencil
+from ..core.problem import Problem
+from .base import Solver
+
+# Up to this many features leaps and bounds may be worth trying.
+SMALL = 120
+# The share of B that a diagonal can carry, below which the perspective bound is too weak.
+LEAST_DIAGONAL = 0.02
+
+
+def choose_algorithm(problem: Problem) -> str:
+    """ "levelset" for the largest eigenvalue; otherwise "perspective", or "leaps" without shrinkage.
+
+    With a rank-one A (two classes) all criteria order the sets alike, and the largest
+    eigenvalue counts as a trace.
+    """
+    pencil = problem.pencil
+    if problem.criterion == "lambda_max" and not pencil.is_rank_one:
+        return "levelset"
+    if isinstance(pencil, FactorPencil) or pencil.size > SMALL:
+        return "perspective"
+    d = 1.0 / np.sqrt(pencil.diag_B)
+    smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
+    return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"
+
+
+SOLVER = Solver(
+    name="exact",
+    summary="provably optimal (ESLDA and beyond): picks leaps, levelset or perspective",
+    choose=choose_algorithm,
+    certifies=True,
+)
