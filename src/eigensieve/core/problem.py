@@ -163,7 +163,7 @@ def _quota(pencil: Pencil, k: Sequence[int]) -> dict[int, int]:
     return {int(block): check_k(most) for block, most in zip(labels, k)}
 
 
-def _indices(values: Sequence[int], p: int, name: str) -> np.ndarray:
+def _indices(values: Sequence[int] | np.ndarray, p: int, name: str) -> np.ndarray:
     array = np.asarray(values)
     if array.size == 0:
         return np.empty(0, dtype=np.intp)

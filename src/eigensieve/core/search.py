@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -78,8 +79,9 @@ class Tree(Protocol):
     def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
         """Search below a node, depth first, for sets above ``cut``: some hundredths of a second.
 
-        How many nodes it visits depends on the problem alone, never on the clock. A better set of value v raises the cut of this call to v + step. ``counts`` takes the
-        audit, see kernels/ledger.py; it is empty where none is wanted.
+        How many nodes it visits depends on the problem alone, never on the clock. A better set
+        of value v raises the cut of this call to v + step. ``counts`` takes the audit, see
+        kernels/ledger.py; it is empty where none is wanted.
         """
         ...
 
@@ -213,7 +215,7 @@ class Search:
         proved = max(closed, -self._heap[0][0]) if self._heap else closed
         return Outcome(self._support, self._value, min(proved, bound), self.n_nodes, stopped)
 
-    def _rounds(self, each: Callable[..., Iterator[Expansion | None]]) -> Status | None:
+    def _rounds(self, each: Callable[..., Iterator]) -> Status | None:
         while self._heap and -self._heap[0][0] > self.target.cut(self._value):
             stopped = self.budget.stop()
             if stopped is None and self.max_nodes is not None and self.n_nodes >= self.max_nodes:
@@ -221,13 +223,13 @@ class Search:
             if stopped is not None:
                 return stopped
             batch = [heapq.heappop(self._heap)[2] for _ in range(min(ROUND, len(self._heap)))]
-            cut = self.target.cut(self._value)
+            expand = partial(self._expand, cut=self.target.cut(self._value))
             found = []
-            for node, result in zip(batch, each(lambda node: self._expand(node, cut), batch)):
+            for node, result in zip(batch, each(expand, batch)):
                 if result is None:  # the time was up before its turn
                     self._push(node)
-                    continue
-                found.append(result)
+                else:
+                    found.append(result)
             self._merge(found)
             self._report()
         for _, _, node in self._heap:

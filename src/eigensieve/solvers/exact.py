@@ -15,7 +15,7 @@ LEAST_DIAGONAL = 0.02
 
 
 def choose_algorithm(problem: Problem) -> str:
-    """ "levelset" for the largest eigenvalue; otherwise "perspective", or "leaps" without shrinkage.
+    """For the largest eigenvalue "levelset"; otherwise "perspective", without shrinkage "leaps".
 
     With a rank-one A (two classes) all criteria order the sets alike, and the largest
     eigenvalue counts as a trace.
