@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Node(NamedTuple):
 
     bound: float
     state: np.ndarray
-    warm: np.ndarray | None = None
+    warm: Any = None
 
 
 @dataclass

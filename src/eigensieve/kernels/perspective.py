@@ -1,0 +1,442 @@
+"""The perspective relaxation: an upper bound on every set of k features, and its solver.
+
+B - diag(D) is positive semidefinite. For weights w in [0, 1] that sum to k,
+
+    Q(w) = H (B + diag(D (1/w - 1)))^-1 H',   f(w) = tr Q(w)   or   log det(I + Q(w))
+
+is concave, and at the indicator of a set it is the criterion of the set. So any w gives the bound
+f(w) + g'(v - w), g the gradient, v the best of all sets: the sum of the largest g.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .cholesky import factorize, solve_lower, solve_upper
+from .compile import jit
+
+# Weights below this are zero.
+TINY = 1e-9
+
+
+@jit
+def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
+    """The criterion of the c x c matrix Q; G becomes its gradient: I, or (I + Q)^-1."""
+    c = Q.shape[0]
+    value = 0.0
+    if not logdet:
+        for i in range(c):
+            value += Q[i, i]
+            for j in range(c):
+                G[i, j] = 1.0 if i == j else 0.0
+        return value
+    # elimination on I + Q, with log1p so that small eigenvalues keep their digits
+    S = Q.copy()
+    U = np.zeros((c, c))
+    for j in range(c):
+        pivot = 1.0 + S[j, j]
+        value += math.log1p(S[j, j])
+        for i in range(j + 1, c):
+            factor = S[j, i] / pivot
+            for m in range(i, c):
+                S[i, m] -= factor * S[j, m]
+        root = math.sqrt(pivot)
+        U[j, j] = root
+        for i in range(j + 1, c):
+            U[j, i] = S[j, i] / root
+    for j in range(c):
+        x = np.zeros(c)
+        x[j] = 1.0
+        solve_lower(U, c, x)
+        solve_upper(U, c, x)
+        for i in range(c):
+            G[i, j] = x[i]
+    return value
+
+
+@jit
+def evaluate(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    forced: np.ndarray,
+    free: np.ndarray,
+    w: np.ndarray,
+    logdet: bool,
+    T: np.ndarray,
+    U: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    G: np.ndarray,
+    g: np.ndarray,
+) -> tuple[float, int]:
+    """f(w) and |T|; w, g and the rows of Y belong to ``free``. The value is nan if B fails.
+
+    T lists the features with weight (the forced first, then positions in free), U the Cholesky
+    factor on them, X (c, t) = (B + ...)_T^-1 H_T, Y (c, u) with g_j = y_j' G y_j.
+    """
+    c, n_forced, u = H.shape[0], forced.size, free.size
+    t = n_forced
+    for i in range(n_forced):
+        T[i] = forced[i]
+    for i in range(u):
+        if w[i] > TINY:
+            T[t] = free[i]
+            t += 1
+    for a in range(t):
+        row = B[T[a]]
+        for b in range(a, t):
+            U[a, b] = row[T[b]]
+    a = n_forced
+    for i in range(u):
+        if w[i] > TINY:
+            U[a, a] += D[free[i]] * (1.0 / w[i] - 1.0)
+            a += 1
+    if not factorize(U, t):
+        return np.nan, t
+    Q = np.empty((c, c))
+    for r in range(c):
+        for b in range(t):
+            X[r, b] = H[r, T[b]]
+        solve_lower(U, t, X[r, :t])
+    for r in range(c):
+        for s in range(r, c):
+            total = 0.0
+            for b in range(t):
+                total += X[r, b] * X[s, b]
+            Q[r, s] = total
+            Q[s, r] = total
+    value = weigh(Q, logdet, G)
+    for r in range(c):
+        solve_upper(U, t, X[r, :t])
+    price(B, H, D, free, w, T, t, n_forced, X, Y)
+    for i in range(u):
+        total = 0.0
+        for r in range(c):
+            for s in range(c):
+                total += Y[r, i] * G[r, s] * Y[s, i]
+        g[i] = total
+    return value, t
+
+
+@jit
+def price(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    free: np.ndarray,
+    w: np.ndarray,
+    T: np.ndarray,
+    t: int,
+    n_forced: int,
+    X: np.ndarray,
+    Y: np.ndarray,
+) -> None:
+    """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
+    c, u = H.shape[0], free.size
+    for r in range(c):
+        y = Y[r]
+        for i in range(u):
+            y[i] = H[r, free[i]]
+        for a in range(t):
+            x = X[r, a]
+            row = B[T[a]]
+            for i in range(u):
+                y[i] -= x * row[free[i]]
+        a = n_forced
+        for i in range(u):
+            if w[i] > TINY:  # the same by the equation of X, without cancellation
+                y[i] = D[free[i]] * X[r, a] / w[i]
+                a += 1
+            y[i] /= math.sqrt(D[free[i]])
+
+
+@jit
+def top_sum(g: np.ndarray, k: int) -> tuple[float, float, float]:
+    """The sum of the k largest, the k-th and the next largest (-inf if there is none)."""
+    order = np.sort(g)
+    n = g.size
+    total = 0.0
+    for i in range(n - k, n):
+        total += order[i]
+    return total, order[n - k], order[n - k - 1] if k < n else -np.inf
+
+
+@jit
+def project(v: np.ndarray, k: float) -> None:
+    """v <- the nearest point with entries in [0, 1] that sum to k, in place."""
+    low, high = v.min() - 1.0, v.max()
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        total = 0.0
+        for i in range(v.size):
+            total += min(max(v[i] - middle, 0.0), 1.0)
+        if total > k:
+            low = middle
+        else:
+            high = middle
+    total, inside = 0.0, 0
+    for i in range(v.size):
+        v[i] = min(max(v[i] - high, 0.0), 1.0)
+        total += v[i]
+        if 0.0 < v[i] < 1.0:
+            inside += 1
+    if inside:
+        for i in range(v.size):
+            if 0.0 < v[i] < 1.0:
+                v[i] = min(max(v[i] + (k - total) / inside, 0.0), 1.0)
+
+
+@jit
+def curvature(
+    B: np.ndarray,
+    D: np.ndarray,
+    free: np.ndarray,
+    moving: np.ndarray,
+    T: np.ndarray,
+    t: int,
+    U: np.ndarray,
+    Y: np.ndarray,
+    G: np.ndarray,
+    logdet: bool,
+) -> np.ndarray:
+    """Minus the Hessian of f on the positions ``moving`` of free."""
+    m, c = moving.size, Y.shape[0]
+    C = np.empty((m, t))
+    for i in range(m):
+        j = free[moving[i]]
+        row = B[j]
+        for a in range(t):
+            C[i, a] = row[T[a]]
+            if T[a] == j:
+                C[i, a] -= D[j]
+        solve_lower(U, t, C[i])
+    M = np.dot(C, C.T)
+    Z = np.empty((m, c))
+    V = np.empty((m, c))
+    for i in range(m):
+        for r in range(c):
+            Z[i, r] = Y[r, moving[i]]
+    V[:, :] = np.dot(Z, G)
+    N = np.dot(V, Z.T)
+    for i in range(m):
+        a = free[moving[i]]
+        for j in range(i + 1):
+            b = free[moving[j]]
+            rest = B[a, b] - M[i, j]
+            if i == j:
+                rest -= D[a]
+            value = 2.0 * rest / math.sqrt(D[a] * D[b]) * N[i, j]
+            if logdet:
+                value += N[i, j] * N[i, j]
+            M[i, j] = value
+            M[j, i] = value
+    return M
+
+
+@jit
+def newton_step(M: np.ndarray, slope: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """A step d of sum zero with w + d in [0, 1] that about maximises slope'd - d'Md/2.
+
+    Exchanges between the pair that violates the optimality conditions most find out which
+    weights end on the border; the others are then solved for at once.
+    """
+    m = slope.size
+    d, q = np.zeros(m), slope.copy()
+    first = 0.0
+    for step in range(10 * m):
+        up, down = -1, -1
+        for i in range(m):
+            if w[i] + d[i] < 1.0 - TINY and (up < 0 or q[i] > q[up]):
+                up = i
+            if w[i] + d[i] > TINY and (down < 0 or q[i] < q[down]):
+                down = i
+        if up < 0 or down < 0 or q[up] <= q[down]:
+            break
+        if step == 0:
+            first = q[up] - q[down]
+        elif q[up] - q[down] <= 1e-3 * first:
+            break
+        bend = M[up, up] + M[down, down] - 2.0 * M[up, down]
+        most = min(1.0 - w[up] - d[up], w[down] + d[down])
+        size = most if bend <= 0.0 else min(most, (q[up] - q[down]) / bend)
+        d[up] += size
+        d[down] -= size
+        for i in range(m):
+            q[i] -= size * (M[up, i] - M[down, i])
+    polish_step(M, q, w, d)
+    return d
+
+
+@jit
+def polish_step(M: np.ndarray, q: np.ndarray, w: np.ndarray, d: np.ndarray) -> None:
+    """Newton on the entries inside the box, as far as the box allows; q = slope - M d."""
+    m = q.size
+    inside = np.empty(m, dtype=np.int64)
+    a = 0
+    for i in range(m):
+        if TINY < w[i] + d[i] < 1.0 - TINY:
+            inside[a] = i
+            a += 1
+    if a < 2:
+        return
+    S = np.empty((a, a))
+    right, ones = np.empty(a), np.ones(a)
+    lift = 0.0
+    for i in range(a):
+        lift += M[inside[i], inside[i]]
+    lift = 1e-10 * lift / a + 1e-300
+    for i in range(a):
+        for j in range(a):
+            S[i, j] = M[inside[i], inside[j]]
+        S[i, i] += lift
+        right[i] = q[inside[i]]
+    if not factorize(S, a):
+        return
+    solve_lower(S, a, right)
+    solve_upper(S, a, right)
+    solve_lower(S, a, ones)
+    solve_upper(S, a, ones)
+    nu = right.sum() / ones.sum()
+    share = 1.0
+    for i in range(a):
+        move = right[i] - nu * ones[i]
+        right[i] = move
+        at = w[inside[i]] + d[inside[i]]
+        if at + share * move > 1.0:
+            share = (1.0 - at) / move
+        elif at + share * move < 0.0:
+            share = -at / move
+    for i in range(a):
+        d[inside[i]] += share * right[i]
+
+
+@jit
+def relax(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    forced: np.ndarray,
+    free: np.ndarray,
+    k: int,
+    w: np.ndarray,
+    cut: float,
+    logdet: bool,
+    max_iter: int,
+    solved: float,
+    hopeless: float,
+) -> tuple[float, float, np.ndarray, np.ndarray]:
+    """Maximise f over the weights of ``free`` that sum to k, from w, which is overwritten.
+
+    Returns the bound, the value f(w), the gradient g that belongs to the bound, and c_j, how
+    fast f falls when D_j grows. It ends once the gap is ``solved`` of the bound, or the bound is
+    at or below ``cut``, or f lies so far above the cut (the gap is ``hopeless`` of that) that
+    the bound never will.
+    """
+    n_forced, u, c = forced.size, free.size, H.shape[0]
+    T = np.empty(n_forced + u, dtype=np.int64)
+    U = np.empty((n_forced + u, n_forced + u))
+    X = np.empty((c, n_forced + u))
+    Y, G = np.empty((c, u)), np.empty((c, c))
+    g, trial, best_g = np.empty(u), np.empty(u), np.zeros(u)
+    best, value = np.inf, -np.inf
+    value, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+    for _ in range(max_iter):
+        if value != value:  # B failed: no bound from here
+            break
+        total, kth, _ = top_sum(g, k)
+        linear = 0.0
+        for i in range(u):
+            linear += g[i] * w[i]
+        bound = value - linear + total
+        if bound < best:
+            best = bound
+            best_g[:] = g
+        gap = bound - value
+        if best <= cut or gap <= solved * abs(best):
+            break
+        if value > cut and gap <= hopeless * (value - cut):
+            break
+        value, t = improve(
+            B, H, D, forced, free, k, w, g, kth, value, logdet, T, t, U, X, Y, G, trial
+        )
+    pull = np.zeros(u)
+    if value == value:
+        a = n_forced
+        for i in range(u):
+            if w[i] > TINY:
+                for r in range(c):
+                    for s in range(c):
+                        pull[i] += X[r, a] * G[r, s] * X[s, a]
+                pull[i] *= 1.0 / w[i] - 1.0
+                a += 1
+    return best, value, best_g, pull
+
+
+@jit
+def improve(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    forced: np.ndarray,
+    free: np.ndarray,
+    k: int,
+    w: np.ndarray,
+    g: np.ndarray,
+    kth: float,
+    value: float,
+    logdet: bool,
+    T: np.ndarray,
+    t: int,
+    U: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    G: np.ndarray,
+    trial: np.ndarray,
+) -> tuple[float, int]:
+    """One ascent step on w: Newton on the weights that may move, else towards the best vertex."""
+    u = free.size
+    count = 0
+    moving = np.empty(u, dtype=np.int64)
+    for i in range(u):
+        inside = TINY < w[i] < 1.0 - TINY
+        if inside or (w[i] <= TINY and g[i] >= kth) or (w[i] >= 1.0 - TINY and g[i] <= kth):
+            moving[count] = i
+            count += 1
+    moving = moving[:count]
+    old = w.copy()
+    if count > 1:
+        slope = g[moving]
+        d = newton_step(curvature(B, D, free, moving, T, t, U, Y, G, logdet), slope, old[moving])
+        gain = 0.0
+        for i in range(count):
+            gain += slope[i] * d[i]
+        step = 1.0
+        for _ in range(4):
+            if gain <= 0.0:
+                break
+            for i in range(count):
+                w[moving[i]] = min(max(old[moving[i]] + step * d[i], 0.0), 1.0)
+            new, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, trial)
+            if new >= value + 1e-4 * step * gain:
+                g[:] = trial
+                return new, t
+            step *= 0.3
+    # towards the vertex of the k largest gradients (Frank-Wolfe)
+    vertex = np.zeros(u)
+    order = np.argsort(-g, kind="mergesort")
+    for i in range(k):
+        vertex[order[i]] = 1.0
+    step = 0.5
+    for _ in range(6):
+        for i in range(u):
+            w[i] = old[i] + step * (vertex[i] - old[i])
+        new, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, trial)
+        if new > value:
+            g[:] = trial
+            return new, t
+        step *= 0.3
+    w[:] = old
+    return evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)

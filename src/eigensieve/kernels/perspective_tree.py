@@ -1,0 +1,425 @@
+"""Depth-first search with the perspective bound: what happens at a node, and the stack."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .cholesky import factorize, invert, solve_lower
+from .compile import jit
+from .ledger import tally
+from .perspective import TINY, curvature, evaluate, project, relax, top_sum
+
+# Relative rounding of a bound.
+MARGIN = 1e-11
+# Up to this many undecided features the diagonal is tuned for the node.
+TUNE_LIMIT = 60
+MAX_ITER = 60
+
+
+@jit
+def score_set(B: np.ndarray, H: np.ndarray, members: np.ndarray, logdet: bool) -> float:
+    """The criterion of a set; -inf if B is not positive definite on it."""
+    none = np.empty(0, dtype=np.int64)
+    c, t = H.shape[0], members.size
+    T, U, X = np.empty(t, dtype=np.int64), np.empty((t, t)), np.empty((c, t))
+    empty, G, Y = np.empty(0), np.empty((c, c)), np.empty((c, 0))
+    value, _ = evaluate(B, H, empty, members, none, empty, logdet, T, U, X, Y, G, empty)
+    return value if value == value else -np.inf
+
+
+@jit
+def split_state(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The features that are IN, and those that are FREE."""
+    forced = np.empty(state.size, dtype=np.int64)
+    free = np.empty(state.size, dtype=np.int64)
+    f, u = 0, 0
+    for i in range(state.size):
+        if state[i] == 1:
+            forced[f] = i
+            f += 1
+        elif state[i] == 0:
+            free[u] = i
+            u += 1
+    return forced[:f], free[:u]
+
+
+@jit
+def heaviest(w: np.ndarray, g: np.ndarray, k: int) -> np.ndarray:
+    """Positions of the k largest weights; among equals the larger gradient, then the first."""
+    top = g.max() if g.size else 1.0
+    key = np.empty(w.size)
+    for i in range(w.size):
+        key[i] = -(w[i] + 1e-6 * g[i] / max(top, 1e-300))
+    return np.argsort(key, kind="mergesort")[:k]
+
+
+@jit
+def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
+    """Make the weights sum to k again, on their support if it has room for that."""
+    used = np.empty(w.size, dtype=np.int64)
+    count = 0
+    for i in range(w.size):
+        if w[i] > TINY:
+            used[count] = i
+            count += 1
+    if count <= k:
+        for i in heaviest(w, g, k):
+            if w[i] <= TINY:
+                used[count] = i
+                count += 1
+            if count > k:
+                break
+    used = used[:count]
+    part = w[used]
+    w[:] = 0.0
+    if count <= k:
+        for i in used:
+            w[i] = 1.0
+        return
+    project(part, float(k))
+    for i in range(count):
+        w[used[i]] = part[i]
+
+
+@jit
+def schur(B: np.ndarray, forced: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """B on the free features, after the forced ones are eliminated."""
+    f, u = forced.size, free.size
+    U = np.empty((f, f))
+    for a in range(f):
+        for b in range(a, f):
+            U[a, b] = B[forced[a], forced[b]]
+    factorize(U, f)
+    C = np.empty((u, f))
+    for i in range(u):
+        for a in range(f):
+            C[i, a] = B[free[i], forced[a]]
+        solve_lower(U, f, C[i])
+    S = np.dot(C, C.T)
+    for i in range(u):
+        for j in range(u):
+            S[i, j] = B[free[i], free[j]] - S[i, j]
+    return S
+
+
+@jit
+def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """A larger diagonal below S (in the order of matrices) where ``pull`` says that it helps.
+
+    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= .995 of what it was. An
+    empty array if rounding spoils it.
+    """
+    u = D.size
+    low = 0.995 * D
+    new = low.copy()
+    M, P = np.empty((u, u)), np.empty((u, u))
+    for i in range(u):
+        M[i, i:] = S[i, i:]
+        M[i, i] -= new[i]
+    if not factorize(M, u):
+        return np.empty(0)
+    invert(M, u, P)
+    mu = 0.0
+    for i in range(u):
+        mu += pull[i] * D[i]
+    mu *= 0.3 / u
+    for _ in range(2):
+        for j in range(u):
+            if P[j, j] <= 0.0:
+                return np.empty(0)
+            delta = 1.0 / P[j, j] - mu / pull[j] if pull[j] > 0.0 else -np.inf
+            delta = max(min(delta, 0.98 / P[j, j]), low[j] - new[j])
+            new[j] += delta
+            factor = delta / (1.0 - delta * P[j, j])
+            row = P[j].copy()
+            for a in range(u):
+                step = factor * row[a]
+                for b in range(u):
+                    P[a, b] += step * row[b]
+        mu *= 0.3
+    for i in range(u):
+        M[i, i:] = S[i, i:]
+        M[i, i] -= (1.0 + 1e-9) * new[i]
+    if not factorize(M, u):
+        return np.empty(0)
+    return new
+
+
+@jit
+def best_last(
+    B: np.ndarray, H: np.ndarray, forced: np.ndarray, free: np.ndarray, logdet: bool
+) -> tuple[float, int]:
+    """The best single feature to add to the forced ones, by Schur complements; its value."""
+    f, u, c = forced.size, free.size, H.shape[0]
+    U = np.empty((f, f))
+    for a in range(f):
+        for b in range(a, f):
+            U[a, b] = B[forced[a], forced[b]]
+    if not factorize(U, f):
+        return np.inf, -1
+    X = np.empty((c, f))
+    Q = np.zeros((c, c))
+    for r in range(c):
+        for a in range(f):
+            X[r, a] = H[r, forced[a]]
+        solve_lower(U, f, X[r])
+    for r in range(c):
+        for s in range(c):
+            for a in range(f):
+                Q[r, s] += X[r, a] * X[s, a]
+    C, h, R = np.empty(f), np.empty(c), np.empty((c, c))
+    best, where = -np.inf, -1
+    for i in range(u):
+        rest = B[free[i], free[i]]
+        for a in range(f):
+            C[a] = B[free[i], forced[a]]
+        solve_lower(U, f, C)
+        for a in range(f):
+            rest -= C[a] * C[a]
+        if rest <= 1e-12:
+            return np.inf, i
+        for r in range(c):
+            h[r] = H[r, free[i]]
+            for a in range(f):
+                h[r] -= C[a] * X[r, a]
+        value = 0.0
+        for r in range(c):
+            for s in range(c):
+                R[r, s] = Q[r, s] + h[r] * h[s] / rest
+            value += R[r, r]
+        if logdet:
+            value = log_determinant(R)
+        if value > best:
+            best, where = value, i
+    return best, where
+
+
+@jit
+def log_determinant(Q: np.ndarray) -> float:
+    """log det(I + Q); Q is overwritten."""
+    value, c = 0.0, Q.shape[0]
+    for j in range(c):
+        value += math.log1p(Q[j, j])
+        pivot = 1.0 + Q[j, j]
+        for i in range(j + 1, c):
+            factor = Q[j, i] / pivot
+            for m in range(i, c):
+                Q[i, m] -= factor * Q[j, m]
+    return value
+
+
+@jit
+def search_perspective(
+    B: np.ndarray,
+    H: np.ndarray,
+    state: np.ndarray,
+    weights: np.ndarray,
+    diagonal: np.ndarray,
+    bound: float,
+    k: int,
+    cut: float,
+    step: float,
+    logdet: bool,
+    max_nodes: int,
+    counts: np.ndarray,
+    strides: np.ndarray,
+) -> tuple[int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Visit up to max_nodes nodes below one.
+
+    Returns the number visited, value and members of the best set above the cut (-inf, empty), the
+    final cut, and the open nodes: bounds, states, weights, diagonals.
+    """
+    n = state.size
+    room = max_nodes + 2
+    states = np.empty((room, n), dtype=np.int8)
+    all_w, all_D, bounds = np.empty((room, n)), np.empty((room, n)), np.empty(room)
+    states[0], all_w[0], all_D[0], bounds[0] = state, weights, diagonal, bound
+    n_open, visited = 1, 0
+    best, members = -np.inf, np.empty(0, dtype=np.int64)
+    while n_open > 0 and visited < max_nodes:
+        n_open -= 1
+        visited += 1
+        now, w_now, D_now = states[n_open].copy(), all_w[n_open].copy(), all_D[n_open].copy()
+        ub, branch, value, found = visit(
+            B, H, now, w_now, D_now, bounds[n_open], k, cut, step, logdet, counts, strides
+        )
+        if value > best and found.size:
+            best, members = value, found
+            cut = max(cut, value + step)
+        if branch < 0:
+            continue
+        for choice in (-1, 1):  # the one that takes it is on top, hence first
+            states[n_open] = now
+            states[n_open, branch] = choice
+            all_w[n_open], all_D[n_open], bounds[n_open] = w_now, D_now, ub
+            all_w[n_open, branch] = 0.0
+            n_open += 1
+    return (
+        visited,
+        best,
+        members,
+        cut,
+        bounds[:n_open].copy(),
+        states[:n_open].copy(),
+        all_w[:n_open].copy(),
+        all_D[:n_open].copy(),
+    )
+
+
+@jit
+def visit(
+    B: np.ndarray,
+    H: np.ndarray,
+    state: np.ndarray,
+    weights: np.ndarray,
+    diagonal: np.ndarray,
+    bound: float,
+    k: int,
+    cut: float,
+    step: float,
+    logdet: bool,
+    counts: np.ndarray,
+    strides: np.ndarray,
+) -> tuple[float, int, float, np.ndarray]:
+    """Work on one node: bound, feature to branch on (-1: closed), value and set of a better one.
+
+    State, weights and diagonal become those of what is left of the node.
+    """
+    best, members = -np.inf, np.empty(0, dtype=np.int64)
+    size, need = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
+    is_tuned = False
+    while True:
+        forced, free = split_state(state)
+        size[0], need[0] = free.size, k - forced.size
+        if bound <= cut or need[0] < 0 or free.size < need[0]:
+            tally(counts, strides, size, need, 1)
+            return bound, -1, best, members
+        if need[0] == 0 or free.size == need[0]:
+            members_now = forced if need[0] == 0 else np.concatenate((forced, free))
+            value = score_set(B, H, members_now, logdet)
+            if value > cut and value > best:
+                best, members = value, members_now
+            tally(counts, strides, size, need, 1)
+            return bound, -1, best, members
+        if need[0] == 1:
+            value, where = best_last(B, H, forced, free, logdet)
+            if value < np.inf:
+                if value > cut and value > best:
+                    best = value
+                    members = np.append(forced, free[where])
+                tally(counts, strides, size, need, 1)
+                return bound, -1, best, members
+        w = weights[free]
+        D = diagonal
+        g = np.zeros(free.size)
+        refill(w, g, need[0])
+        ub, value, g, pull = relax(
+            B, H, D, forced, free, need[0], w, cut, logdet, MAX_ITER, 1e-7, 0.03
+        )
+        ub += MARGIN * abs(ub)
+        bound = min(bound, ub)
+        weights[free] = w
+        if bound <= cut:
+            continue
+        chosen = np.concatenate((forced, free[heaviest(w, g, need[0])]))
+        value = score_set(B, H, chosen, logdet)
+        if value > cut and value > best:
+            best, members = value, chosen
+            cut = value + step
+            if bound <= cut:
+                continue
+        if fix(state, free, g, ub, cut, need[0]):
+            tally(counts, strides, size, need, 1)
+            forced, free = split_state(state)
+            size[0], need[0] = free.size, k - forced.size
+            tally(counts, strides, size, need, -1)
+            continue
+        if not is_tuned and free.size <= TUNE_LIMIT:
+            is_tuned = True
+            new = tune_diagonal(schur(B, forced, free), D[free], pull)
+            if new.size:
+                old = D[free]
+                diagonal[free] = new
+                trial = w.copy()
+                better, _, _, _ = relax(
+                    B, H, diagonal, forced, free, need[0], trial, cut, logdet, MAX_ITER, 1e-7, 0.03
+                )
+                if better * (1.0 + MARGIN) < ub:
+                    weights[free] = trial
+                    continue
+                diagonal[free] = old
+        return bound, free[choose_branch(B, H, diagonal, forced, free, w, logdet)], best, members
+
+
+@jit
+def fix(
+    state: np.ndarray, free: np.ndarray, g: np.ndarray, ub: float, cut: float, need: int
+) -> bool:
+    """Decide what a better set must have or cannot have; whether there was anything."""
+    _, kth, after = top_sum(g, need)
+    changed = False
+    for i in range(free.size):
+        if g[i] >= kth:
+            if ub - g[i] + after <= cut:
+                state[free[i]] = 1
+                changed = True
+        elif ub - kth + g[i] <= cut:
+            state[free[i]] = -1
+            changed = True
+    return changed
+
+
+@jit
+def choose_branch(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    forced: np.ndarray,
+    free: np.ndarray,
+    w: np.ndarray,
+    logdet: bool,
+) -> int:
+    """The position whose decision should lower the bound most, either way.
+
+    By the second-order model at the maximum: forcing w_j to v costs (w_j - v)^2 / (2 V_jj), V the
+    inverse of the curvature on the undecided weights, whose sum is given.
+    """
+    u, c, n_forced = free.size, H.shape[0], forced.size
+    where = 0
+    for i in range(u):
+        if w[i] * (1.0 - w[i]) > w[where] * (1.0 - w[where]):
+            where = i
+    moving = np.empty(u, dtype=np.int64)
+    m = 0
+    for i in range(u):
+        if 1e-4 < w[i] < 1.0 - 1e-4:
+            moving[m] = i
+            m += 1
+    if m < 2:
+        return where
+    moving = moving[:m]
+    T, U = np.empty(n_forced + u, dtype=np.int64), np.empty((n_forced + u, n_forced + u))
+    X, Y = np.empty((c, n_forced + u)), np.empty((c, u))
+    G, g = np.empty((c, c)), np.empty(u)
+    value, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+    if value != value:
+        return where
+    M = curvature(B, D, free, moving, T, t, U, Y, G, logdet)
+    V = np.empty((m, m))
+    for i in range(m):
+        M[i, i] *= 1.0 + 1e-9
+    if not factorize(M, m):
+        return where
+    invert(M, m, V)
+    sums = V.sum(axis=1)
+    total = sums.sum()
+    best = -1.0
+    for i in range(m):
+        spread = max(V[i, i] - sums[i] * sums[i] / total, 1e-300)
+        x = w[moving[i]]
+        score = x * (1.0 - x) / spread
+        if score > best:
+            best, where = score, moving[i]
+    return where
