@@ -19,6 +19,8 @@ from .compile import jit
 
 # Weights below this are zero.
 TINY = 1e-9
+# Features that a relaxation of many begins with.
+WORKING_SET = 60
 
 
 @jit
@@ -135,16 +137,29 @@ def price(
     Y: np.ndarray,
 ) -> None:
     """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
-    c, u = H.shape[0], free.size
+    c, u, n = H.shape[0], free.size, B.shape[0]
+    # whole rows are several times faster than picking entries from them
+    by_rows = 4 * u > n
+    whole = np.empty(n if by_rows else 0)
     for r in range(c):
         y = Y[r]
-        for i in range(u):
-            y[i] = H[r, free[i]]
-        for a in range(t):
-            x = X[r, a]
-            row = B[T[a]]
+        if by_rows:
+            whole[:] = H[r]
+            for a in range(t):
+                x = X[r, a]
+                row = B[T[a]]
+                for j in range(n):
+                    whole[j] -= x * row[j]
             for i in range(u):
-                y[i] -= x * row[free[i]]
+                y[i] = whole[free[i]]
+        else:
+            for i in range(u):
+                y[i] = H[r, free[i]]
+            for a in range(t):
+                x = X[r, a]
+                row = B[T[a]]
+                for i in range(u):
+                    y[i] -= x * row[free[i]]
         a = n_forced
         for i in range(u):
             if w[i] > TINY:  # the same by the equation of X, without cancellation
@@ -440,3 +455,65 @@ def improve(
         step *= 0.3
     w[:] = old
     return evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+
+
+@jit
+def relax_in_parts(
+    B: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    forced: np.ndarray,
+    free: np.ndarray,
+    k: int,
+    w: np.ndarray,
+    guess: np.ndarray,
+    cut: float,
+    logdet: bool,
+    max_iter: int,
+    solved: float,
+    hopeless: float,
+) -> tuple[float, float, np.ndarray, np.ndarray]:
+    """`relax` where most features never matter: solve for some, price all, let violators in.
+
+    ``guess`` is a gradient from nearby (the parent's): it says which ones to begin with.
+    """
+    u, c, n_forced = free.size, H.shape[0], forced.size
+    few = max(WORKING_SET, 5 * k)
+    if u <= 2 * few:
+        return relax(B, H, D, forced, free, k, w, cut, logdet, max_iter, solved, hopeless)
+    T = np.empty(n_forced + u, dtype=np.int64)
+    Y, G, g = np.empty((c, u)), np.empty((c, c)), guess.copy()
+    is_in = np.zeros(u, dtype=np.bool_)
+    best, best_g, pull = np.inf, np.zeros(u), np.zeros(u)
+    value = np.nan
+    for _ in range(10):
+        bar = np.partition(g, u - few)[u - few]
+        for i in range(u):
+            if w[i] > TINY or g[i] >= bar:
+                is_in[i] = True
+        part = np.flatnonzero(is_in)
+        some = w[part]
+        _, value, _, part_pull = relax(
+            B, H, D, forced, free[part], k, some, cut, logdet, max_iter, solved, hopeless
+        )
+        w[part] = some
+        pull[part] = part_pull
+        size = n_forced + part.size
+        U, X = np.empty((size, size)), np.empty((c, size))
+        value, _ = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+        if value != value:
+            break
+        total, kth, _ = top_sum(g, k)
+        bound = value + total
+        for i in range(u):
+            bound -= g[i] * w[i]
+        if bound < best:
+            best = bound
+            best_g[:] = g
+        late = False
+        for i in range(u):
+            if not is_in[i] and g[i] > kth:
+                late = True
+        if best <= cut or not late or (value > cut and bound - value <= hopeless * (value - cut)):
+            break
+    return best, value, best_g, pull

@@ -9,13 +9,15 @@ import numpy as np
 from .cholesky import factorize, invert, solve_lower
 from .compile import jit
 from .ledger import tally
-from .perspective import TINY, curvature, evaluate, project, relax, top_sum
+from .perspective import TINY, curvature, evaluate, project, relax, relax_in_parts, top_sum
 
 # Relative rounding of a bound.
 MARGIN = 1e-11
 # Up to this many undecided features the diagonal is tuned for the node.
 TUNE_LIMIT = 60
 MAX_ITER = 60
+# A relaxation that lies above the cut is solved to this share of the difference only.
+HOPELESS = 0.05
 
 
 @jit
@@ -235,15 +237,18 @@ def search_perspective(
     room = max_nodes + 2
     states = np.empty((room, n), dtype=np.int8)
     all_w, all_D, bounds = np.empty((room, n)), np.empty((room, n)), np.empty(room)
+    all_g = np.empty((room, n))
     states[0], all_w[0], all_D[0], bounds[0] = state, weights, diagonal, bound
+    all_g[0] = first_gradient(B, H, state, weights, diagonal, logdet)
     n_open, visited = 1, 0
     best, members = -np.inf, np.empty(0, dtype=np.int64)
     while n_open > 0 and visited < max_nodes:
         n_open -= 1
         visited += 1
         now, w_now, D_now = states[n_open].copy(), all_w[n_open].copy(), all_D[n_open].copy()
+        g_now = all_g[n_open].copy()
         ub, branch, value, found = visit(
-            B, H, now, w_now, D_now, bounds[n_open], k, cut, step, logdet, counts, strides
+            B, H, now, w_now, D_now, g_now, bounds[n_open], k, cut, step, logdet, counts, strides
         )
         if value > best and found.size:
             best, members = value, found
@@ -254,6 +259,7 @@ def search_perspective(
             states[n_open] = now
             states[n_open, branch] = choice
             all_w[n_open], all_D[n_open], bounds[n_open] = w_now, D_now, ub
+            all_g[n_open] = g_now
             all_w[n_open, branch] = 0.0
             n_open += 1
     return (
@@ -269,12 +275,35 @@ def search_perspective(
 
 
 @jit
+def first_gradient(
+    B: np.ndarray,
+    H: np.ndarray,
+    state: np.ndarray,
+    weights: np.ndarray,
+    diagonal: np.ndarray,
+    logdet: bool,
+) -> np.ndarray:
+    """The gradient at the weights that a node remembers, for all features."""
+    forced, free = split_state(state)
+    f, u, c = forced.size, free.size, H.shape[0]
+    w = weights[free]
+    t = f + np.count_nonzero(w > TINY)
+    T, U, X = np.empty(f + u, dtype=np.int64), np.empty((t, t)), np.empty((c, t))
+    Y, G, g = np.empty((c, u)), np.empty((c, c)), np.empty(u)
+    evaluate(B, H, diagonal, forced, free, w, logdet, T, U, X, Y, G, g)
+    gradient = np.zeros(state.size)
+    gradient[free] = g
+    return gradient
+
+
+@jit
 def visit(
     B: np.ndarray,
     H: np.ndarray,
     state: np.ndarray,
     weights: np.ndarray,
     diagonal: np.ndarray,
+    gradient: np.ndarray,
     bound: float,
     k: int,
     cut: float,
@@ -285,7 +314,7 @@ def visit(
 ) -> tuple[float, int, float, np.ndarray]:
     """Work on one node: bound, feature to branch on (-1: closed), value and set of a better one.
 
-    State, weights and diagonal become those of what is left of the node.
+    State, weights, diagonal and gradient become those of what is left of the node.
     """
     best, members = -np.inf, np.empty(0, dtype=np.int64)
     size, need = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
@@ -313,11 +342,12 @@ def visit(
                 return bound, -1, best, members
         w = weights[free]
         D = diagonal
-        g = np.zeros(free.size)
+        g = gradient[free]
         refill(w, g, need[0])
-        ub, value, g, pull = relax(
-            B, H, D, forced, free, need[0], w, cut, logdet, MAX_ITER, 1e-7, 0.03
+        ub, value, g, pull = relax_in_parts(
+            B, H, D, forced, free, need[0], w, g, cut, logdet, MAX_ITER, 1e-7, HOPELESS
         )
+        gradient[free] = g
         ub += MARGIN * abs(ub)
         bound = min(bound, ub)
         weights[free] = w
@@ -344,7 +374,7 @@ def visit(
                 diagonal[free] = new
                 trial = w.copy()
                 better, _, _, _ = relax(
-                    B, H, diagonal, forced, free, need[0], trial, cut, logdet, MAX_ITER, 1e-7, 0.03
+                    B, H, diagonal, forced, free, need[0], trial, cut, logdet, MAX_ITER, 1e-7, HOPELESS
                 )
                 if better * (1.0 + MARGIN) < ub:
                     weights[free] = trial
