@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CRITERIA = ("lambda_max", "trace", "logdet")
 # Eigenvalues of a semidefinite A below this share of the largest count as zero.
 NOISE = 1e-13
+EPS = float(np.finfo(float).eps)
 
 
 def check_criterion(criterion: str, pencil: Pencil) -> None:
@@ -45,13 +46,31 @@ def score_values(values: np.ndarray, criterion: str) -> float:
     """The criterion of a set whose restricted pencil has these eigenvalues."""
     if criterion == "lambda_max":
         return float(np.max(values))
-    # where a semidefinite A has a zero, round-off leaves 1e-16 of the largest, of either sign
-    positive = values[values > NOISE * np.max(values)]
+    # where a semidefinite A has a zero, round-off leaves 1e-16 of the largest, of either sign; a
+    # higher cut than 0 would drop real ones where B is nearly singular and the largest is 1e10
+    positive = np.maximum(values, 0.0)
     if criterion == "trace":
         return float(np.sum(positive))
     if criterion == "logdet":
         return float(np.sum(np.log1p(positive)))
     raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+
+
+def criterion_unit(scale: float, criterion: str) -> float:
+    """The unit in which a gap near zero is measured, from the scale of the eigenvalues."""
+    return float(np.log1p(scale)) if criterion == "logdet" else scale
+
+
+def value_rounding(values: np.ndarray, B: np.ndarray, criterion: str) -> float:
+    """How far round-off may put the criterion off; B (of unit diagonal) belongs to the set.
+
+    Every eigenvalue may be off by eps times the largest over the smallest eigenvalue of B.
+    """
+    least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
+    error = 4 * len(B) * EPS * float(np.abs(values).max(initial=0.0)) / least
+    if criterion == "logdet":
+        return float(np.sum(np.log1p(error / (1.0 + np.maximum(values, 0.0)))))
+    return error if criterion == "lambda_max" else error * max(1, count_positive(values))
 
 
 def count_positive(values: np.ndarray) -> int:

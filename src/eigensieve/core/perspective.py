@@ -22,6 +22,8 @@ WORKING_SET = 200
 # A diagonal below B must stay below it in spite of rounding.
 SAFE = 1e-9
 MAX_ROUNDS = 30
+# Relative rounding of a bound.
+MARGIN = 1e-11
 
 
 class ScaledPencil:
@@ -86,94 +88,101 @@ class Relaxation:
     weights: np.ndarray
     gradient: np.ndarray
 
-    def fixed(self, cut: float, forced: np.ndarray, k: int) -> np.ndarray:
-        """FREE, IN or OUT for every feature: what a set above ``cut`` must have or cannot have."""
-        state = np.full(self.weights.size, FREE, dtype=np.int8)
-        state[forced] = IN
+    def fixed(self, cut: float, state: np.ndarray, k: int) -> np.ndarray:
+        """The state (FREE, IN or OUT) with all that a set above ``cut`` must or cannot have."""
+        new = state.copy()
         free = np.flatnonzero(state == FREE)
-        need = k - forced.size
-        if need == 0 or need >= free.size:
-            return state
-        g = self.gradient[free]
-        order = np.sort(g)
-        kth, after = order[-need], order[-need - 1]
-        state[free[(g < kth) & (self.bound - kth + g <= cut)]] = OUT
-        state[free[(g >= kth) & (self.bound - g + after <= cut)]] = IN
-        return state
+        need = k - np.count_nonzero(state == IN)
+        if 0 < need < free.size:
+            g = self.gradient[free]
+            order = np.sort(g)
+            kth, after = order[-need], order[-need - 1]
+            new[free[(g < kth) & (self.bound - kth + g <= cut)]] = OUT
+            new[free[(g >= kth) & (self.bound - g + after <= cut)]] = IN
+        return new
+
+
+def start_state(problem: Problem) -> np.ndarray:
+    """FREE for every feature, IN for the included ones."""
+    state = np.full(problem.pencil.size, FREE, dtype=np.int8)
+    state[problem.include] = IN
+    return state
 
 
 def relax_all(
-    problem: Problem, scaled: ScaledPencil, support: np.ndarray, *, cut: float = -np.inf
+    problem: Problem,
+    scaled: ScaledPencil,
+    state: np.ndarray,
+    weights: np.ndarray,
+    *,
+    cut: float = -np.inf,
 ) -> Relaxation:
-    """Solve the relaxation over all features, starting from a set.
+    """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
 
     It may end early once the bound is at or below ``cut``.
     """
     from ..kernels.perspective import relax
 
-    p, k, forced = problem.pencil.size, problem.k, problem.include
-    is_forced = np.zeros(p, dtype=bool)
-    is_forced[forced] = True
-    weights = np.zeros(p)
-    weights[support] = 1.0
-    single = np.einsum("ij,ij->j", scaled.H, scaled.H)
-    active = np.union1d(support, np.argsort(-single)[: max(WORKING_SET, 10 * k)])
-    best = Relaxation(np.inf, weights, np.zeros(p))
-    logdet = problem.criterion == "logdet"
+    need = problem.k - np.count_nonzero(state == IN)
+    is_free = state == FREE
+    weights = np.where(state == IN, 1.0, weights)
+    single = np.where(is_free, np.einsum("ij,ij->j", scaled.H, scaled.H), -np.inf)
+    active = np.argsort(-single)[: max(WORKING_SET, 10 * problem.k)]
+    active = np.union1d(active[is_free[active]], np.flatnonzero(weights))
+    best = Relaxation(np.inf, weights, np.zeros(weights.size))
     for _ in range(MAX_ROUNDS):
-        inside = is_forced[active]
-        w = weights[active[~inside]]
+        open_here = is_free[active]
+        w = weights[active[open_here]]
         relax(
             scaled.block(active),
             np.ascontiguousarray(scaled.H[:, active]),
             scaled.D[active],
-            np.flatnonzero(inside),
-            np.flatnonzero(~inside),
-            k - forced.size,
+            np.flatnonzero(~open_here),
+            np.flatnonzero(open_here),
+            need,
             w,
             cut,
-            logdet,
+            problem.criterion == "logdet",
             100,
             1e-6,
             0.0,
         )
-        weights[active[~inside]] = w
-        now = _price(problem, scaled, weights, is_forced)
+        weights[active[open_here]] = w
+        now = _price(problem, scaled, state, weights)
         if now.bound < best.bound:
             best = now
-        g = now.gradient.copy()
-        g[active] = -np.inf
-        kth = np.sort(now.gradient[active[~inside]])[-(k - forced.size)] if k > forced.size else 0.0
-        late = np.flatnonzero((g > kth) & ~is_forced)
-        if best.bound <= cut or late.size == 0:
+        late = is_free.copy()
+        late[active] = False
+        kth = np.sort(now.gradient[is_free])[-need] if need else np.inf
+        violators = np.flatnonzero(late & (now.gradient >= kth))
+        if best.bound <= cut or violators.size == 0:
             break
-        active = np.union1d(active, late[np.argsort(-g[late])[:WORKING_SET]])
+        order = np.argsort(-now.gradient[violators])[:WORKING_SET]
+        active = np.union1d(active, violators[order])
     return best
 
 
 def _price(
-    problem: Problem, scaled: ScaledPencil, weights: np.ndarray, is_forced: np.ndarray
+    problem: Problem, scaled: ScaledPencil, state: np.ndarray, weights: np.ndarray
 ) -> Relaxation:
     """Bound and gradient over all features at some weights."""
-    T = np.flatnonzero((weights > 1e-9) | is_forced)
-    w = np.where(is_forced, 1.0, weights)
+    T = np.flatnonzero(weights > 1e-9)
+    w = weights[T]
     M = scaled.block(T)
-    M[np.diag_indices_from(M)] += scaled.D[T] * (1.0 / w[T] - 1.0)
-    factor = linalg.cho_factor(M)
-    X = linalg.cho_solve(factor, scaled.H[:, T].T).T  # (c, t)
+    M[np.diag_indices_from(M)] += scaled.D[T] * (1.0 / w - 1.0)
+    X = linalg.cho_solve(linalg.cho_factor(M), scaled.H[:, T].T).T  # (c, t)
     Q = scaled.H[:, T] @ X.T
     values = np.maximum(linalg.eigvalsh((Q + Q.T) / 2), 0.0)
     if problem.criterion == "logdet":
-        value = float(np.log1p(values).sum())
-        G = np.linalg.inv(np.eye(len(Q)) + Q)
+        value, G = float(np.log1p(values).sum()), np.linalg.inv(np.eye(len(Q)) + Q)
     else:
         value, G = float(values.sum()), np.eye(len(Q))
     Y = scaled.H - scaled.times(T, X)
-    Y[:, T] = scaled.D[T] * X / w[T]
+    Y[:, T] = scaled.D[T] * X / w
     Y /= np.sqrt(scaled.D)
     gradient = np.einsum("ij,ij->j", Y, G @ Y)
-    free = ~is_forced
-    need = problem.k - int(is_forced.sum())
-    top = np.sort(gradient[free])[free.sum() - need :].sum()
-    bound = value - float(gradient[free] @ w[free]) + float(top)
-    return Relaxation(bound * (1 + 1e-11), w.copy(), gradient)
+    free = np.flatnonzero(state == FREE)
+    need = problem.k - np.count_nonzero(state == IN)
+    top = np.sort(gradient[free])[free.size - need :].sum()
+    bound = value - float(gradient[free] @ weights[free]) + float(top)
+    return Relaxation(bound * (1 + MARGIN), weights.copy(), gradient)

@@ -11,7 +11,15 @@ import numpy as np
 
 from ..errors import InputError
 from .checks import check_k
-from .criteria import check_criterion, count_positive, fix_signs, generalized_eigh, score_values
+from .criteria import (
+    check_criterion,
+    count_positive,
+    criterion_unit,
+    fix_signs,
+    generalized_eigh,
+    score_values,
+    value_rounding,
+)
 from .pencil import Pencil
 from .solution import Solution, Status
 
@@ -45,6 +53,11 @@ class Problem:
     def features(self) -> np.ndarray:
         """Indices of the features that may be chosen: all of the problem's pencil."""
         return np.arange(self.pencil.size)
+
+    @cached_property
+    def unit(self) -> float:
+        """The unit in which a gap near zero is measured."""
+        return criterion_unit(self.pencil.scale, self.criterion)
 
     def with_k(self, k: int) -> Problem:
         """The same problem with another cardinality."""
@@ -80,6 +93,15 @@ class Problem:
         values, _ = generalized_eigh(small.A, None if identity else small.B)
         return score_values(values, self.criterion)
 
+    def ceiling(self, support: Sequence[int] | np.ndarray) -> float:
+        """The criterion of a set, plus what round-off may hide of it."""
+        small = self.pencil.restrict(support)
+        identity = small.has_identity_B
+        values, _ = generalized_eigh(small.A, None if identity else small.B)
+        score = score_values(values, self.criterion)
+        d = 1.0 / np.sqrt(small.diag_B)
+        return score + value_rounding(values, small.B * np.outer(d, d), self.criterion)
+
     def solution(
         self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any
     ) -> Solution:
@@ -100,7 +122,7 @@ class Problem:
             criterion=self.criterion,
             solver=solver,
             n_features=self.n_features,
-            scale=self.pencil.scale,
+            scale=self.unit,
             **details,
         )
 

@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import VerificationError
 from .budget import Budget
 from .problem import Problem
-from .solution import Solution, Status
+from .solution import Solution, Status, relative_gap
 from .swap import swap_refine
 
 FREE, IN, OUT = 0, 1, -1
@@ -72,7 +72,7 @@ class Tree(Protocol):
     name: str
     features: np.ndarray  # which of the problem's features its states are about
 
-    def root(self, ledger: Ledger) -> Node:
+    def roots(self, ledger: Ledger) -> list[Node]:
         """The whole problem, or what is left of it; what was fixed goes to the ledger."""
         ...
 
@@ -111,7 +111,7 @@ class Target:
     def cut(self, value: float) -> float:
         """The largest bound that closes a node when the incumbent has this value."""
         own = self.outward(value)
-        return self.inward(own + self.tol * max(abs(own), self.problem.pencil.scale))
+        return self.inward(own + self.tol * max(abs(own), self.asked.unit))
 
 
 @dataclass
@@ -206,8 +206,8 @@ class Search:
         self._cut = self.target.cut(self._value)
         self.ledger = Ledger(self.target.problem, self.audit)
         self._heap.clear()
-        root = self.tree.root(self.ledger)
-        self._push(root._replace(bound=min(root.bound, bound)))
+        for root in self.tree.roots(self.ledger):
+            self._push(root._replace(bound=min(root.bound, bound)))
         with _workers(self.n_jobs) as each:
             stopped = self._rounds(each)
         self.ledger.check([self._sizes(node) for _, _, node in self._heap])
@@ -289,12 +289,11 @@ class Search:
 
 def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
     """The `Solution` of a search: OPTIMAL only if the gap that was asked for is closed."""
-    problem, bound = target.asked, target.outward(outcome.bound)
+    problem = target.asked
     value = problem.score(outcome.support)
-    bound = max(bound, value)
-    gap = (bound - value) / max(abs(value), problem.pencil.scale, np.finfo(float).tiny)
+    bound = max(target.outward(outcome.bound), problem.ceiling(outcome.support))
     status = outcome.stopped or Status.GAP_LIMIT
-    if gap <= budget.gap_tol:
+    if relative_gap(value, bound, problem.unit) <= budget.gap_tol:
         status = Status.OPTIMAL
     return problem.solution(
         outcome.support,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import count_positive, score_values
+from .criteria import count_positive, criterion_unit, score_values, value_rounding
 from .pencil import Pencil
 
 
@@ -52,7 +52,8 @@ class Solution:
     criterion, solver : str
     n_features : int, the size of the pencil
     scale : float
-        The unit in which a gap near objective 0 is measured.
+        The unit in which a gap near objective 0 is measured: max |A_ij| / sqrt(B_ii B_jj), for
+        "logdet" log(1 + that).
     gap_tol : float
     n_iter, n_nodes, seconds : what the search cost
     """
@@ -124,11 +125,13 @@ class Solution:
         if self.values.size != (1 if self.criterion == "lambda_max" else count_positive(values)):
             raise VerificationError(f"{self.values.size} eigenvalues do not make {self.criterion}")
         _close(self.values, values[: self.values.size], tol * unit, "eigenvalues")
-        if not np.abs(A).max() * (1 - tol) <= self.scale <= pencil.scale * (1 + tol):
+        least, most = (criterion_unit(s, self.criterion) for s in (np.abs(A).max(), pencil.scale))
+        if not least * (1 - tol) <= self.scale <= most * (1 + tol):
             raise VerificationError(f"scale {self.scale} does not belong to this pencil")
         objective = score_values(values, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
-        _close(self.objective, objective, tol * size, "objective")
+        hidden = value_rounding(values, B, self.criterion)
+        _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular
         eps = 8 * S.size * np.finfo(float).eps

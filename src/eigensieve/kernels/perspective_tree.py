@@ -13,22 +13,35 @@ from .perspective import TINY, curvature, evaluate, project, relax, relax_in_par
 
 # Relative rounding of a bound.
 MARGIN = 1e-11
+EPS = 2.2e-16
 # Up to this many undecided features the diagonal is tuned for the node.
 TUNE_LIMIT = 60
 MAX_ITER = 60
+# A relaxation is solved when its bound is this close to its value.
+SOLVED = 1e-7
 # A relaxation that lies above the cut is solved to this share of the difference only.
 HOPELESS = 0.05
 
 
 @jit
-def score_set(B: np.ndarray, H: np.ndarray, members: np.ndarray, logdet: bool) -> float:
-    """The criterion of a set; -inf if B is not positive definite on it."""
+def score_set(
+    B: np.ndarray, H: np.ndarray, members: np.ndarray, logdet: bool
+) -> tuple[float, float]:
+    """The criterion of a set, and that plus what round-off may hide of it.
+
+    -inf and inf if B is not positive definite on the set to working precision.
+    """
     none = np.empty(0, dtype=np.int64)
     c, t = H.shape[0], members.size
     T, U, X = np.empty(t, dtype=np.int64), np.empty((t, t)), np.empty((c, t))
     empty, G, Y = np.empty(0), np.empty((c, c)), np.empty((c, 0))
     value, _ = evaluate(B, H, empty, members, none, empty, logdet, T, U, X, Y, G, empty)
-    return value if value == value else -np.inf
+    if value != value:
+        return -np.inf, np.inf
+    pivot = 1.0
+    for i in range(t):
+        pivot = min(pivot, U[i, i] * U[i, i])
+    return value, value * (1.0 + 8.0 * t * EPS / pivot)
 
 
 @jit
@@ -161,6 +174,9 @@ def best_last(
             U[a, b] = B[forced[a], forced[b]]
     if not factorize(U, f):
         return np.inf, -1
+    for a in range(f):
+        if U[a, a] * U[a, a] <= 1e-4:
+            return np.inf, -1
     X = np.empty((c, f))
     Q = np.zeros((c, c))
     for r in range(c):
@@ -180,7 +196,7 @@ def best_last(
         solve_lower(U, f, C)
         for a in range(f):
             rest -= C[a] * C[a]
-        if rest <= 1e-12:
+        if rest <= 1e-4:  # too near to the others for this arithmetic: leave it to score_set
             return np.inf, i
         for r in range(c):
             h[r] = H[r, free[i]]
@@ -195,7 +211,7 @@ def best_last(
             value = log_determinant(R)
         if value > best:
             best, where = value, i
-    return best, where
+    return best * (1.0 + MARGIN), where
 
 
 @jit
@@ -302,7 +318,7 @@ def visit(
     H: np.ndarray,
     state: np.ndarray,
     weights: np.ndarray,
-    diagonal: np.ndarray,
+    D: np.ndarray,
     gradient: np.ndarray,
     bound: float,
     k: int,
@@ -314,11 +330,12 @@ def visit(
 ) -> tuple[float, int, float, np.ndarray]:
     """Work on one node: bound, feature to branch on (-1: closed), value and set of a better one.
 
-    State, weights, diagonal and gradient become those of what is left of the node.
+    State, weights, the diagonal D and the gradient become those of what is left of the node.
     """
     best, members = -np.inf, np.empty(0, dtype=np.int64)
     size, need = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     is_tuned = False
+    margin = MARGIN + 8.0 * k * EPS / D.min()
     while True:
         forced, free = split_state(state)
         size[0], need[0] = free.size, k - forced.size
@@ -326,10 +343,11 @@ def visit(
             tally(counts, strides, size, need, 1)
             return bound, -1, best, members
         if need[0] == 0 or free.size == need[0]:
-            members_now = forced if need[0] == 0 else np.concatenate((forced, free))
-            value = score_set(B, H, members_now, logdet)
-            if value > cut and value > best:
-                best, members = value, members_now
+            chosen = forced if need[0] == 0 else np.concatenate((forced, free))
+            value, ceiling = score_set(B, H, chosen, logdet)
+            ceiling = min(ceiling, bound)
+            if ceiling > cut and ceiling > best:  # if only by round-off, from scratch will tell
+                best, members = ceiling, chosen
             tally(counts, strides, size, need, 1)
             return bound, -1, best, members
         if need[0] == 1:
@@ -341,20 +359,19 @@ def visit(
                 tally(counts, strides, size, need, 1)
                 return bound, -1, best, members
         w = weights[free]
-        D = diagonal
         g = gradient[free]
         refill(w, g, need[0])
         ub, value, g, pull = relax_in_parts(
-            B, H, D, forced, free, need[0], w, g, cut, logdet, MAX_ITER, 1e-7, HOPELESS
+            B, H, D, forced, free, need[0], w, g, cut, logdet, MAX_ITER, SOLVED, HOPELESS
         )
         gradient[free] = g
-        ub += MARGIN * abs(ub)
+        ub += margin * abs(ub)
         bound = min(bound, ub)
         weights[free] = w
         if bound <= cut:
             continue
         chosen = np.concatenate((forced, free[heaviest(w, g, need[0])]))
-        value = score_set(B, H, chosen, logdet)
+        value, _ = score_set(B, H, chosen, logdet)
         if value > cut and value > best:
             best, members = value, chosen
             cut = value + step
@@ -371,16 +388,16 @@ def visit(
             new = tune_diagonal(schur(B, forced, free), D[free], pull)
             if new.size:
                 old = D[free]
-                diagonal[free] = new
+                D[free] = new
                 trial = w.copy()
                 better, _, _, _ = relax(
-                    B, H, diagonal, forced, free, need[0], trial, cut, logdet, MAX_ITER, 1e-7, HOPELESS
+                    B, H, D, forced, free, need[0], trial, cut, logdet, MAX_ITER, SOLVED, HOPELESS
                 )
-                if better * (1.0 + MARGIN) < ub:
+                if better * (1.0 + margin) < ub:
                     weights[free] = trial
                     continue
-                diagonal[free] = old
-        return bound, free[choose_branch(B, H, diagonal, forced, free, w, logdet)], best, members
+                D[free] = old
+        return bound, free[choose_branch(B, H, D, forced, free, w, logdet)], best, members
 
 
 @jit

@@ -23,6 +23,8 @@ def choose_algorithm(problem: Problem) -> str:
     pencil = problem.pencil
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:
         return "levelset"
+    if problem.quota is not None:
+        return "leaps"
     if isinstance(pencil, FactorPencil) or pencil.size > SMALL:
         return "perspective"
     d = 1.0 / np.sqrt(pencil.diag_B)

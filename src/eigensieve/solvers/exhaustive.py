@@ -11,7 +11,7 @@ import numpy as np
 from ..core.budget import Budget
 from ..core.problem import Problem
 from ..core.secular import TIE, first_max
-from ..core.solution import Solution, Status
+from ..core.solution import Solution, Status, relative_gap
 from ..errors import OptionError
 from .base import Solver
 
@@ -42,15 +42,18 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
         if status is not None:
             break
     assert best_set is not None
-    done = status is None
+    bound = np.inf if status is not None else problem.ceiling(best_set)
+    if status is None:
+        gap = relative_gap(problem.score(best_set), bound, problem.unit)
+        status = Status.OPTIMAL if gap <= budget.gap_tol else Status.GAP_LIMIT
     return problem.solution(
         best_set,
-        status=Status.OPTIMAL if status is None else status,
+        status=status,
         solver="exhaustive",
         gap_tol=budget.gap_tol,
         n_nodes=seen,
         seconds=budget.seconds,
-        bound=problem.score(best_set) if done else np.inf,  # up to ties of round-off
+        bound=bound,
     )
 
 

@@ -168,7 +168,7 @@ def _finish(
     if problem.k == 1:
         support, bound = _best_single(problem)
         status = Status.CONVERGED
-        if relative_gap(problem.score(support), bound, problem.pencil.scale) <= budget.gap_tol:
+        if relative_gap(problem.score(support), bound, problem.unit) <= budget.gap_tol:
             status = Status.OPTIMAL
     return problem.solution(
         support,

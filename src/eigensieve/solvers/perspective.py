@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.moves import top_k
-from ..core.perspective import Relaxation, ScaledPencil, relax_all
+from ..core.perspective import Relaxation, ScaledPencil, relax_all, start_state
 from ..core.problem import Problem
 from ..core.search import (
     FREE,
@@ -33,11 +33,16 @@ from ..core.start import find_start
 from ..core.swap import swap_refine
 from .base import Solver
 
-# More features than this are not searched: their matrix would not fit (800 MB).
-MOST_SURVIVORS = 10_000
+# Above this many features the first branching is done with columns on demand.
+LARGE = 4000
+# More are not searched: their matrix would take more than 800 MB.
+MOST_FEATURES = 10_000
+MOST_ROOTS = 64
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 700
 CHUNK = 48
+# Sets drawn from the weights of the relaxation, and improved by swaps.
+ROUNDINGS = 8
 
 
 class Warm(NamedTuple):
@@ -49,31 +54,38 @@ class Warm(NamedTuple):
     diagonal: np.ndarray
 
 
+class Part(NamedTuple):
+    """A part of the problem before there is a tree: state and relaxation over all features."""
+
+    state: np.ndarray
+    relaxation: Relaxation
+
+
 class PerspectiveTree:
-    """The features that survived the root, with their matrix."""
+    """The features that may matter in any of the parts, with their matrix."""
 
     name = "perspective"
 
-    def __init__(
-        self, target: Target, scaled: ScaledPencil, root: Relaxation, cut: float
-    ) -> None:
-        self.problem = target.problem
-        self.logdet = self.problem.criterion == "logdet"
-        state = root.fixed(cut, self.problem.include, self.problem.k)
-        self.features = np.flatnonzero(state != OUT)
-        self.state = state[self.features]
-        self.bound = root.bound
-        self.weights = root.weights[self.features]
+    def __init__(self, problem: Problem, scaled: ScaledPencil, parts: list[Part]) -> None:
+        self.problem = problem
+        self.logdet = problem.criterion == "logdet"
+        self.parts = parts
+        self.features = features_of(parts)
         self.B = scaled.block(self.features)
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
 
-    def root(self, ledger: Ledger) -> Node:
-        left = np.array([np.count_nonzero(self.state == FREE)])
+    def roots(self, ledger: Ledger) -> list[Node]:
         ledger.close(ledger.sizes, ledger.needs)
-        ledger.close(left, np.array([self.problem.k - np.count_nonzero(self.state == IN)]), -1)
+        nodes = []
+        for state, relaxation in self.parts:
+            left = np.array([np.count_nonzero(state == FREE)])
+            ledger.close(left, np.array([self.problem.k - np.count_nonzero(state == IN)]), -1)
+            weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
+            warm = self._pack(weights, self.D)
+            nodes.append(Node(relaxation.bound, state[self.features], warm))
         self._strides = ledger.strides
-        return Node(self.bound, self.state, self._pack(self.weights, self.D))
+        return nodes
 
     def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
         from ..kernels.perspective_tree import search_perspective
@@ -144,27 +156,87 @@ def solve_perspective(
     target = Target(problem, budget.gap_tol)
     work = target.problem
     support = find_start(
-        work, budget, "perspective", given=start, n_starts=n_starts, random_state=random_state
+        work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
-    root = relax_all(work, scaled, support)
-    support = _round(work, root, support, budget)
+    root = relax_all(work, scaled, start_state(work), _indicator(work, support))
+    if root.bound > target.cut(work.score(support)):
+        support = _best_rounding(work, root, support, budget, random_state)
     cut = target.cut(work.score(support))
-    if np.count_nonzero(root.fixed(cut, work.include, work.k) != OUT) > MOST_SURVIVORS:
-        outcome = Outcome(support, work.score(support), root.bound, 1, Status.GAP_LIMIT)
-        return finish(outcome, target, budget, "perspective")
-    tree = PerspectiveTree(target, scaled, root, cut)
-    search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
-    return finish(search.run(support, root.bound), target, budget, "perspective")
+    parts = _split(work, scaled, root, cut, budget)
+    if features_of(parts).size > MOST_FEATURES:
+        bound = max(part.relaxation.bound for part in parts)
+        stopped = budget.stop() or Status.GAP_LIMIT
+        outcome = Outcome(support, work.score(support), bound, len(parts), stopped)
+    else:
+        tree = PerspectiveTree(work, scaled, parts)
+        search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
+        outcome = search.run(support, root.bound)
+    return finish(outcome, target, budget, "perspective")
 
 
-def _round(
-    problem: Problem, root: Relaxation, support: np.ndarray, budget: Budget
+def features_of(parts: list[Part]) -> np.ndarray:
+    """The features that are not OUT of every part."""
+    return np.flatnonzero(np.any([part.state != OUT for part in parts], axis=0))
+
+
+def _indicator(problem: Problem, support: np.ndarray) -> np.ndarray:
+    weights = np.zeros(problem.pencil.size)
+    weights[support] = 1.0
+    return weights
+
+
+def _best_rounding(
+    problem: Problem,
+    root: Relaxation,
+    support: np.ndarray,
+    budget: Budget,
+    random_state: int | None,
 ) -> np.ndarray:
-    """The set of the largest weights, improved by swaps, if it is better."""
-    score = root.weights + 1e-6 * root.gradient / max(root.gradient.max(), 1e-300)
-    rounded, _, _ = swap_refine(problem, top_k(problem, score), budget)
-    return rounded if problem.score(rounded) > problem.score(support) else support
+    """The best of some sets drawn by the weights of the relaxation, improved by swaps."""
+    rng = np.random.default_rng(random_state)
+    odds = np.log(np.maximum(root.weights, 1e-12)) - np.log(np.maximum(1 - root.weights, 1e-12))
+    noise = np.zeros(odds.size)  # the first is the set of the largest weights
+    for _ in range(ROUNDINGS):
+        drawn = top_k(problem, odds + noise)
+        refined, _, _ = swap_refine(problem, drawn, budget)
+        if problem.score(refined) > problem.score(support):
+            support = refined
+        if budget.stop() is not None:
+            break
+        noise = rng.gumbel(size=odds.size)
+    return support
+
+
+def _split(
+    problem: Problem, scaled: ScaledPencil, root: Relaxation, cut: float, budget: Budget
+) -> list[Part]:
+    """Branch until the parts together need few enough features for a common matrix."""
+    parts = [Part(root.fixed(cut, start_state(problem), problem.k), root)]
+    while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
+        widest = max(range(len(parts)), key=lambda i: np.count_nonzero(parts[i].state == FREE))
+        state, relaxation = parts.pop(widest)
+        w = np.where(state == FREE, relaxation.weights, 0.0)
+        j = int(np.argmax(w * (1 - w)))
+        for choice in (IN, OUT):
+            child = state.copy()
+            child[j] = choice
+            weights = _refill(problem, child, relaxation)
+            below = relax_all(problem, scaled, child, weights, cut=cut)
+            parts.append(Part(below.fixed(cut, child, problem.k), below))
+    return parts
+
+
+def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
+    """The parent's weights, shared out anew among the features that are still FREE."""
+    from ..kernels.perspective_tree import refill
+
+    free = np.flatnonzero(state == FREE)
+    part = parent.weights[free]
+    refill(part, parent.gradient[free], problem.k - int(np.count_nonzero(state == IN)))
+    weights = np.where(state == IN, 1.0, 0.0)
+    weights[free] = part
+    return weights
 
 
 def _refuses(problem: Problem) -> str | None:

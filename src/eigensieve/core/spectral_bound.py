@@ -1,0 +1,188 @@
+"""An upper bound on the largest eigenvalue of every set of k features, from one look.
+
+For every tau, A <= tau I + (A - tau I)_+ in the order of semidefinite matrices, and the largest
+eigenvalue of a semidefinite matrix is at most its trace. So with B = I no set exceeds
+
+    tau + the sum of the k largest diagonal entries of (A - tau I)_+.
+
+A feature that does not fit into such a sum above a given value is in no better set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ..kernels.levelset import proves
+from .criteria import generalized_eigh
+from .factor_pencil import FactorPencil
+from .pencil import Pencil
+from .problem import Problem
+from .search import blocks_and_needs
+
+# Up to this many features a general B is looked at in full, with a dozen decompositions.
+DENSE_LIMIT = 500
+# Steps of a bisection.
+STEPS = 14
+# Added to every bound, relatively, for round-off.
+MARGIN = 1e-9
+
+
+def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
+    """No set that the problem allows has a larger leading eigenvalue.
+
+    ``value`` is that of a known set: below it nothing is looked for.
+    """
+    pencil = problem.pencil
+    if has_diagonal_B(pencil):
+        bound = TraceBound(problem).least
+    elif pencil.size <= DENSE_LIMIT:
+        bound = _by_levels(problem, value)
+    else:
+        top = float(pencil.top()[0][0])
+        top += MARGIN * max(abs(top), pencil.scale)
+        bound = min(TraceBound(problem).least, top)
+    return max(bound, value)
+
+
+def may_exceed(problem: Problem, value: float) -> np.ndarray:
+    """A mask of the features that a set above the value may hold; the included ones among them."""
+    mask = TraceBound(problem).may_exceed(value)
+    mask[problem.include] = True
+    return mask
+
+
+class TraceBound:
+    """tau + the largest traces, for a pencil scaled to B = I, or to a diagonal below B."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        pencil = problem.pencil
+        self.blocks, self.needs = blocks_and_needs(problem)
+        self.needs = self.needs - np.bincount(
+            self.blocks[problem.include], minlength=self.needs.size
+        )
+        diagonal = _diagonal_below(pencil)
+        self.is_diagonal = has_diagonal_B(pencil)
+        self.values, self.squares, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
+        size = float(np.abs(self.values).max(initial=0.0))
+        self.margin = MARGIN * max(size, pencil.scale)
+        self.taus, self.totals = self._curve()
+
+    @property
+    def least(self) -> float:
+        """The bound at the best tau."""
+        return self._outward(float(np.min(self.totals)))
+
+    def may_exceed(self, value: float) -> np.ndarray:
+        """A mask of the features that fit into a sum above the value, at the best few tau."""
+        mask = np.ones(self.problem.pencil.size, dtype=bool)
+        for tau in self.taus[np.argsort(self.totals)[:4]]:
+            traces = self._traces(tau)
+            total, least = self._total(tau, traces)
+            mask &= self._outward_all(total - least[self.blocks] + traces) > value
+        return mask
+
+    def _outward(self, bound: float) -> float:
+        return float(self._outward_all(np.array(bound)))
+
+    def _outward_all(self, bounds: np.ndarray) -> np.ndarray:
+        # x'Dx <= x'Bx turns a bound for D into one for B only if it is not negative
+        return (bounds if self.is_diagonal else np.maximum(bounds, 0.0)) + self.margin
+
+    def _traces(self, tau: float) -> np.ndarray:
+        excess = np.maximum(self.values - tau, 0.0)
+        used = excess > 0
+        return self.squares[:, used] @ excess[used]
+
+    def _total(self, tau: float, traces: np.ndarray) -> tuple[float, np.ndarray]:
+        """The sum, and of every block the smallest trace in it (inf if none is needed)."""
+        total = tau + float(traces[self.problem.include].sum())
+        free = np.ones(traces.size, dtype=bool)
+        free[self.problem.include] = False
+        least = np.full(self.needs.size, np.inf)
+        for b, need in enumerate(self.needs):
+            own = traces[free & (self.blocks == b)]
+            if need > 0:
+                largest = np.partition(own, own.size - need)[own.size - need :]
+                total += float(largest.sum())
+                least[b] = largest.min()
+        return total, least
+
+    def _curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds at some tau, closing in on the best one: the sum is convex in tau."""
+        low, high = float(np.min(self.values)), float(np.max(self.values))
+        if not self.is_whole:
+            low = 0.0  # the eigenvalues that are not there are zero: tau must not be below
+        high = max(low, high)
+        ratio = (np.sqrt(5.0) - 1) / 2
+        taus = [low, high, high - ratio * (high - low), low + ratio * (high - low)]
+        sums = [self._total(tau, self._traces(tau))[0] for tau in taus]
+        a, b, left, right = low, high, 2, 3
+        for _ in range(STEPS):
+            if sums[left] < sums[right]:
+                b, right = taus[right], left
+                taus.append(b - ratio * (b - a))
+                left = len(taus) - 1
+            else:
+                a, left = taus[left], right
+                taus.append(a + ratio * (b - a))
+                right = len(taus) - 1
+            sums.append(self._total(taus[-1], self._traces(taus[-1]))[0])
+        return np.array(taus), np.array(sums)
+
+
+def has_diagonal_B(pencil: Pencil) -> bool:
+    """Whether B is known to be diagonal."""
+    return pencil.has_identity_B or (isinstance(pencil, FactorPencil) and len(pencil.W) == 0)
+
+
+def _diagonal_below(pencil: Pencil) -> np.ndarray:
+    """A diagonal D <= B, in the order of semidefinite matrices."""
+    if isinstance(pencil, FactorPencil):
+        return pencil.d
+    if pencil.has_identity_B:
+        return pencil.diag_B
+    d = 1.0 / np.sqrt(pencil.diag_B)
+    smallest = linalg.eigvalsh(pencil.B * np.outer(d, d), subset_by_index=[0, 0])[0]
+    return pencil.diag_B * max(float(smallest) - 1e-14 * pencil.size, 1e-300)
+
+
+def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Eigenvalues of the scaled A, squared vectors (p, m), and whether that is all of them."""
+    if not isinstance(pencil, FactorPencil) or pencil.size <= len(pencil.H):
+        values, vectors = linalg.eigh(pencil.A * np.outer(scale, scale))
+        return values, np.square(vectors), True
+    H, signs = pencil.spectral_factor
+    H = H * scale
+    gram, U = linalg.eigh(H @ H.T)
+    root = U * np.sqrt(np.maximum(gram, 0.0))
+    values, X = linalg.eigh(root.T @ (signs[:, None] * root))
+    keep = values > 1e-12 * np.abs(values).max(initial=0.0)
+    if not keep.any():
+        return np.zeros(1), np.zeros((pencil.size, 1)), False
+    vectors = H.T @ (signs[:, None] * (root @ X[:, keep])) / values[keep]
+    return values[keep], np.square(vectors), False
+
+
+def _by_levels(problem: Problem, value: float) -> float:
+    """The lowest level at which the spectral trace test of the search proves, by bisection."""
+    pencil = problem.pencil
+    d = 1.0 / np.sqrt(pencil.diag_B)
+    unit = pencil.scale or 1.0
+    A, B = pencil.A * np.outer(d, d) / unit, pencil.B * np.outer(d, d)
+    blocks, needs = blocks_and_needs(problem)
+    inside = problem.include.astype(np.int64)
+    free = np.setdiff1d(problem.features, inside)
+    needs = needs - np.bincount(blocks[inside], minlength=needs.size)
+    top = float(generalized_eigh(A, B)[0][0])
+    high = top + MARGIN * max(abs(top), 1.0)
+    singles = np.diag(A)[free if needs.sum() else inside]
+    low = min(max(float(singles.min()), value / unit), high)
+    for _ in range(int(np.clip(2e8 / pencil.size**3, 3, STEPS))):  # not a second if it is large
+        middle = (low + high) / 2
+        if proves(A, B, blocks, needs, middle, inside, free):
+            high = middle
+        else:
+            low = middle
+    return high * unit
