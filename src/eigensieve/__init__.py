@@ -22,9 +22,12 @@ _HOME = {
     "lda_pencil": "core.builders",
     "cca_pencil": "core.builders",
     "renormalize": "core.moves",
+    "inclusion_bounds": "core.inclusion",
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
+    "certify": "solvers.certificate",
+    "Certificate": "solvers.certificate",
     "SparseLDA": "estimators.sparse_lda",
     "SparsePCA": "estimators.sparse_pca",
 }
@@ -34,12 +37,14 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from .core.builders import cca_pencil, lda_pencil, pca_pencil
     from .core.factor_pencil import FactorPencil
+    from .core.inclusion import inclusion_bounds
     from .core.moves import renormalize
     from .core.pencil import Pencil
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
+    from .solvers.certificate import Certificate, certify
     from .solvers.dispatch import available_solvers, solve, solve_path
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigensieve.cli.warmup import find_kernels, run_small_problems
+from eigensieve.cli.warmup import find_kernels, find_unreached, run_small_problems
 from eigensieve.datasets.loader import EMBEDDED
 
 SCRIPT = [sys.executable, "-c", "from eigensieve.cli.main import main; main()"]
@@ -118,4 +118,17 @@ def test_warmup(run) -> None:
 
 def test_warmup_reaches_every_kernel() -> None:
     run_small_problems()
-    assert [name for name, kernel in find_kernels().items() if not kernel.signatures] == []
+    assert find_unreached() == []
+
+
+def test_a_kernel_that_nobody_calls_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from eigensieve.kernels import ledger
+    from eigensieve.kernels.compile import jit
+
+    @jit
+    def lonely(x):
+        return x + 1
+
+    lonely.py_func.__module__ = ledger.__name__
+    monkeypatch.setattr(ledger, "lonely", lonely, raising=False)
+    assert "ledger.lonely" in find_unreached()

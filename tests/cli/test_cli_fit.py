@@ -6,12 +6,14 @@ import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import eigensieve as es
 from eigensieve.cli import _common, fit
 from eigensieve.core.criteria import CRITERIA
 from eigensieve.io.model import load_model
@@ -155,14 +157,47 @@ def test_include_and_exclude(run, wine: pd.DataFrame) -> None:
     assert cv["k"].tolist() == [2, 3, 5, 7, 10]
 
 
-@pytest.mark.parametrize("solver", ["threshold", "exhaustive"])
+@pytest.mark.parametrize("solver", ["threshold", "exhaustive", "exact"])
 def test_other_solvers(run, iris_csv: Path, solver: str) -> None:
     args = ["--target", "kind", "--k", 2, "--solver", solver, "--criterion", "trace", "--json"]
     found = json.loads(run("fit", iris_csv, *args).stdout)
-    assert found["solver"] == solver
+    assert found["solver"] == solver or solver == "exact"  # which names the one it picked
     assert found["criterion"] == "trace"
-    assert (found["status"] == "optimal") == (found["gap"] == 0)
-    assert found["status"] == "optimal" or solver != "exhaustive"
+    assert (found["status"] == "optimal") == (found["gap"] <= 1e-6)
+    assert found["status"] == "optimal" or solver == "threshold"
+
+
+def test_the_gap_is_said_in_words_and_kept_in_the_model(run, wine: pd.DataFrame) -> None:
+    wine.to_csv("w.csv", index=False)
+    args = ["fit", "w.csv", "--target", "kind", "--k", 4]
+    text = run(*args).stdout
+    found = json.loads(run(*args, "--json").stdout)
+    assert found["bound"] >= found["objective"] > 0
+    assert "can score more than" in text or "proved optimal" in text
+    info = load_model("eigensieve-out/model.json").info
+    assert {name: info[name] for name in ("objective", "bound", "gap", "status")} == {
+        name: found[name] for name in ("objective", "bound", "gap", "status")
+    }
+    proved = run(*args, "--solver", "exact").stdout
+    assert "optimal, proved optimal" in proved
+    assert "Proved optimal: no set of 4 features" in Path("eigensieve-out/report.html").read_text(
+        "utf-8"
+    )
+
+
+BOUNDS = [
+    (np.inf, 1.0, False, "distance to the optimum not computed"),
+    (1.0401, 1.0, False, "no set of 2 features can score more than 4.1 % above this one"),
+    (1.0401, 1.0, True, "no allowed set of 2 features can score more than 4.1 % above this one"),
+    (0.5, 0.0, False, "no set of 2 features can score more than 0.5"),
+]
+
+
+@pytest.mark.parametrize(("bound", "objective", "constrained", "said"), BOUNDS)
+def test_a_bound_in_words(bound: float, objective: float, constrained: bool, said: str) -> None:
+    solution = es.solve(es.Pencil(np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 1.0], [0.5, 1.0, 2.0]])), 2)
+    changed = replace(solution, bound=bound, objective=objective)
+    assert _common.describe_bound(changed, constrained) == said
 
 
 def test_seed_and_jobs(run, iris_csv: Path) -> None:
@@ -429,8 +464,6 @@ def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, mo
         signal.raise_signal(signal.SIGINT)
         return find.path(*args, **options)
 
-    from dataclasses import replace
-
     solvers = dispatch.find_solvers() | {"greedy": replace(find, path=press)}
     monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
     result = run("fit", iris_csv, "--target", "kind", "--jobs", 1, code=130)
@@ -438,8 +471,6 @@ def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, mo
 
 
 def test_ctrl_c_in_the_final_search_keeps_the_best_so_far(run, wine, monkeypatch) -> None:
-    from dataclasses import replace
-
     from eigensieve.solvers import dispatch
 
     find = dispatch.find_solvers()["greedy"]

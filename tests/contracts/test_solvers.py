@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import eigensieve as es
+from eigensieve.core.problem import make_problem
 from eigensieve.core.solution import Status
+from eigensieve.errors import OptionError
 from eigensieve.solvers.dispatch import find_solvers
 from tests.contracts.bank import problem_bank
 from tests.oracles import naive
@@ -24,10 +26,49 @@ def cases() -> list:
     ]
 
 
+def refusal(name: str, pencil: es.Pencil, k: object, criterion: str = "lambda_max") -> str | None:
+    """Why the solver says that it is not made for a problem; checked to be what `solve` raises."""
+    solver = SOLVERS[name]
+    reason = None
+    if solver.refuses is not None:
+        reason = solver.refuses(make_problem(pencil, k, criterion))
+    if reason is not None:
+        with pytest.raises(OptionError, match=name):
+            es.solve(pencil, k, solver=name, criterion=criterion)
+    return reason
+
+
+def skip_if_refused(name: str, pencil: es.Pencil, k: object, criterion: str = "lambda_max") -> None:
+    reason = refusal(name, pencil, k, criterion)
+    if reason is not None:
+        pytest.skip(f"{name} {reason}")
+
+
+def test_exact_refuses_nothing() -> None:
+    exact = SOLVERS["exact"]
+    assert exact.refuses is None
+    assert exact.max_features is None
+    assert set(exact.criteria) == set(CRITERIA)
+    for pencil in BANK.values():
+        for criterion in CRITERIA if pencil.is_psd else CRITERIA[:1]:
+            for k in sorted({1, min(3, pencil.size), pencil.size}):
+                chosen = SOLVERS[exact.choose(make_problem(pencil, k, criterion))]
+                assert chosen.certifies
+                assert criterion in chosen.criteria
+                assert refusal(chosen.name, pencil, k, criterion) is None
+
+
+def test_no_solver_refuses_everything() -> None:
+    for name in SOLVERS:
+        taken = [p for p in BANK.values() if refusal(name, p, min(3, p.size)) is None]
+        assert len(taken) >= 3, name
+
+
 @pytest.mark.parametrize(("name", "problem", "criterion"), cases())
 def test_answers_are_valid_and_honest(name: str, problem: str, criterion: str) -> None:
     pencil = BANK[problem]
     A, B = pencil.A, pencil.B
+    skip_if_refused(name, pencil, min(3, pencil.size), criterion)
     for k in sorted({1, min(3, pencil.size), pencil.size}):
         solution = es.solve(pencil, k, solver=name, criterion=criterion)
         solution.verify(pencil)
@@ -45,6 +86,7 @@ def test_answers_are_valid_and_honest(name: str, problem: str, criterion: str) -
 @pytest.mark.parametrize("name", SOLVERS)
 def test_include_exclude_and_path(name: str) -> None:
     pencil = BANK["four classes"]
+    skip_if_refused(name, pencil, 2)
     path = es.solve_path(pencil, (2, 4), solver=name, include=[3], exclude=[0, 8])
     path.verify(pencil)
     assert path.ks == [2, 4]
@@ -56,6 +98,7 @@ def test_include_exclude_and_path(name: str) -> None:
 @pytest.mark.parametrize("name", SOLVERS)
 def test_quota(name: str) -> None:
     pencil = BANK["two views"]
+    skip_if_refused(name, pencil, (2, 1))
     solution = es.solve(pencil, (2, 1), solver=name)
     solution.verify(pencil)
     assert np.bincount(pencil.blocks[solution.support], minlength=2).tolist() == [2, 1]
@@ -64,6 +107,7 @@ def test_quota(name: str) -> None:
 @pytest.mark.parametrize("name", SOLVERS)
 def test_same_input_same_answer(name: str) -> None:
     pencil = BANK["four classes"]
+    skip_if_refused(name, pencil, 3)
     a, b = (es.solve(pencil, 3, solver=name, random_state=1, criterion="lambda_max") for _ in "ab")
     np.testing.assert_array_equal(a.support, b.support)
     np.testing.assert_array_equal(a.loadings, b.loadings)
@@ -72,13 +116,29 @@ def test_same_input_same_answer(name: str) -> None:
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_solver_says_what_it_is(name: str) -> None:
     solver = SOLVERS[name]
-    assert solver.name == name == solver.solve.__module__.rsplit(".", 1)[-1]
+    assert (solver.solve is None) != (solver.choose is None)
+    function = solver.solve or solver.choose
+    assert solver.name == name == function.__module__.rsplit(".", 1)[-1]
     assert es.available_solvers()[name] == solver.summary
-    certified = [es.solve(p, min(3, p.size), solver=name).is_certified for p in BANK.values()]
+    taken = [p for p in BANK.values() if refusal(name, p, min(3, p.size)) is None]
+    certified = [es.solve(p, min(3, p.size), solver=name).is_certified for p in taken]
     if solver.certifies:
         assert all(certified)
     else:
         assert not all(certified)
+
+
+@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.certifies])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_solver_that_certifies_does_so_wherever_it_can(name: str, criterion: str) -> None:
+    if criterion not in SOLVERS[name].criteria:
+        pytest.skip(f"{name} does not know {criterion}")
+    for problem, pencil in BANK.items():
+        k = min(3, pencil.size)
+        if criterion != "lambda_max" and not pencil.is_psd:
+            continue
+        if refusal(name, pencil, k, criterion) is None:
+            assert es.solve(pencil, k, solver=name, criterion=criterion).is_certified, problem
 
 
 def test_size_limit_is_named() -> None:

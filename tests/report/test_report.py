@@ -267,6 +267,14 @@ def test_optimality_in_words(two: FitResult, changes: dict[str, Any], expected: 
     assert expected in text_of(render_report(with_solution(two, **changes)))
 
 
+def test_a_fit_reports_its_own_gap(two: FitResult) -> None:
+    solution = two.estimator.solution_
+    assert solution.objective <= solution.bound < np.inf
+    said = text_of(render_report(two))
+    assert "Proved" in said
+    assert "No bound on the optimum" not in said
+
+
 def test_bound_under_constraints_speaks_of_allowed_sets(two: FitResult) -> None:
     changed = with_solution(two, bound=1.25, objective=1.0)
     changed.estimator.exclude = (0,)

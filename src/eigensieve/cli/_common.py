@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import sys
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from ..core.budget import Progress as SearchEvent
+    from ..core.solution import Solution
     from ..studies.cv_path import ErrorEstimate
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,6 +46,11 @@ seed_option = click.option(
     show_default=True,
     help="Seed of the random splits.",
 )
+
+
+def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str]:
+    """``a,b`` is two names; a name with a comma is put in double quotes."""
+    return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
 
 
 class WholeOrAuto(click.ParamType):
@@ -83,15 +91,65 @@ class Positive(click.ParamType):
     """A finite number above 0 (click's own range lets nan pass)."""
 
     name = "number"
+    allowed = "a number above 0"
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float:
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not 0 < number < math.inf:
-            self.fail(f"{value!r} is not a number above 0.", param, ctx)
+        if not self.allows(number):
+            self.fail(f"{value!r} is not {self.allowed}.", param, ctx)
         return number
+
+    def allows(self, number: float) -> bool:
+        return 0 < number < math.inf
+
+
+class NotNegative(Positive):
+    """A finite number of at least 0."""
+
+    allowed = "a number of at least 0"
+
+    def allows(self, number: float) -> bool:
+        return 0 <= number < math.inf
+
+
+# These need the types above.
+criterion_option = click.option(
+    "--criterion",
+    type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
+    default="auto",
+    show_default=True,
+    help="Measure of class separation; auto: logdet (Wilks), fair to many classes.",
+)
+shrinkage_option = click.option(
+    "--shrinkage",
+    metavar="0..1|auto",
+    type=ShareOrAuto(),
+    default="auto",
+    show_default=True,
+    help="Weight of the diagonal in the within-class scatter.",
+)
+ignore_option = click.option(
+    "--ignore",
+    multiple=True,
+    metavar="A,B",
+    callback=split_names,
+    help="Columns to leave out of the table.",
+)
+log2_floor_option = click.option(
+    "--log2-floor",
+    type=Positive(),
+    metavar="X",
+    help="Values below are raised to X before log2.  [default: 1.0]",
+)
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads; the result does not depend on it.  [default: all cores]",
+)
 
 
 # ---------------------------------------------------------------- saying things
@@ -141,9 +199,34 @@ def describe_error(error: ErrorEstimate) -> str:
     return f"{percent(error.error)} (95 % interval {percent(error.low)} to {percent(error.high)})"
 
 
+def describe_bound(solution: Solution, constrained: bool) -> str:
+    """What is known of the best set with as many features."""
+    from ..core.wording import rounded_up
+
+    if solution.is_certified:
+        return "proved optimal"
+    if solution.bound == math.inf:
+        return "distance to the optimum not computed"
+    features = f"{solution.k} feature{'' if solution.k == 1 else 's'}"
+    rivals = f"no {'allowed ' if constrained else ''}set of {features} can score more than"
+    if solution.objective <= 0:
+        return f"{rivals} {solution.bound:.4g}"
+    # not solution.gap: its unit may be larger than the score itself
+    excess = 100 * (solution.bound / solution.objective - 1)
+    return f"{rivals} {rounded_up(excess)} % above this one"
+
+
+def finite_or_none(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
 @contextmanager
 def progress_bar() -> Iterator[StageProgress]:
-    """A bar per stage on stderr, where stderr is a terminal; otherwise nothing."""
+    """A bar per stage on stderr, where stderr is a terminal; otherwise nothing.
+
+    A stage may carry details behind a colon ("search: best 1.2"); a total of 0 is unknown.
+    """
     if not sys.stderr.isatty():
         yield lambda stage, done, total: None
         return
@@ -157,9 +240,34 @@ def progress_bar() -> Iterator[StageProgress]:
     def show(stage: str, done: int, total: int) -> None:
         if "starting" in tasks:
             bar.remove_task(tasks.pop("starting"))
-        if stage not in tasks:
-            tasks[stage] = bar.add_task(stage, total=total)
-        bar.update(tasks[stage], completed=done, total=total)
+        name = stage.partition(":")[0]
+        if name not in tasks:
+            tasks[name] = bar.add_task(stage, total=total or None)
+        bar.update(tasks[name], description=stage, completed=done, total=total or None)
 
     with bar:
         yield show
+
+
+def show_search(progress: StageProgress) -> Callable[[SearchEvent], None]:
+    """A callback for searches that shows incumbent, bound, gap and nodes as a stage."""
+
+    def show(event: SearchEvent) -> None:
+        stage, details = f"{event.solver} {event.phase}", describe_event(event)
+        progress(f"{stage}: {details}" if details else stage, event.step, event.total or 0)
+
+    return show
+
+
+def describe_event(event: SearchEvent) -> str:
+    """How far a search has come, in a line."""
+    parts = []
+    if event.objective is not None:
+        parts.append(f"best {event.objective:.5g}")
+    if event.bound is not None and math.isfinite(event.bound):
+        parts.append(f"bound {event.bound:.5g}")
+        if event.objective is not None and event.objective > 0:
+            parts.append(f"gap {100 * (event.bound / event.objective - 1):.2g} %")
+    if event.n_nodes:
+        parts.append(f"{event.n_nodes:,} nodes")
+    return ", ".join(parts)

@@ -16,7 +16,7 @@ import click
 
 from .. import __version__
 from ..errors import InputError, ModelFileError
-from ._common import ARGS, echo_notes
+from ._common import ARGS, echo_notes, finite_or_none
 
 if TYPE_CHECKING:
     from ..io.model import LinearModel
@@ -160,6 +160,9 @@ def make_model(result: FitResult, log2_floor: float | None = None) -> LinearMode
         "shrinkage": float(result.estimator.shrinkage_),
         "solver": solution.solver,
         "status": str(solution.status),
+        "objective": solution.objective,
+        "bound": finite_or_none(solution.bound),
+        "gap": finite_or_none(solution.gap),
         "eigensieve": __version__,
         "target": result.target,
         "n_samples": result.n_samples,

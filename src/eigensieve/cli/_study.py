@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ._common import StageProgress
+from ._common import StageProgress, show_search
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,6 +123,7 @@ def run_task(task: Task, progress: StageProgress) -> FitResult:
             result = fit_study(
                 task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
                 estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
+                search_progress=show_search(progress),
             )  # fmt: skip
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{step}; k is not known yet: nothing was written") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,11 +33,6 @@ def check_solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
-def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str]:
-    """``a,b`` is two names; a name with a comma is put in double quotes."""
-    return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
-
-
 @click.command("fit")
 @common.table_argument
 @common.target_option
@@ -65,61 +59,32 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
     metavar="NAME",
     help="How the features are searched; an unknown NAME lists those there are.",
 )
-@click.option(
-    "--criterion",
-    type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
-    default="auto",
-    show_default=True,
-    help="Measure of class separation; auto: logdet (Wilks), fair to many classes.",
-)
-@click.option(
-    "--shrinkage",
-    metavar="0..1|auto",
-    type=common.ShareOrAuto(),
-    default="auto",
-    show_default=True,
-    help="Weight of the diagonal in the within-class scatter.",
-)
+@common.criterion_option
+@common.shrinkage_option
 @click.option(
     "--include",
     multiple=True,
     metavar="A,B",
-    callback=split_names,
+    callback=common.split_names,
     help="Features that must be selected.",
 )
 @click.option(
     "--exclude",
     multiple=True,
     metavar="A,B",
-    callback=split_names,
+    callback=common.split_names,
     help="Features that must not be selected.",
 )
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="A,B",
-    callback=split_names,
-    help="Columns to leave out of the table.",
-)
+@common.ignore_option
 @common.transpose_option
 @click.option(
     "--log2",
     is_flag=True,
     help="Take log2 of all features first; the model does the same to new rows.",
 )
-@click.option(
-    "--log2-floor",
-    type=common.Positive(),
-    metavar="X",
-    help="Values below are raised to X before log2.  [default: 1.0]",
-)
+@common.log2_floor_option
 @common.seed_option
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Threads; the result does not depend on it.  [default: all cores]",
-)
+@common.jobs_option
 @click.option(
     "--time-limit",
     type=common.Positive(),
@@ -146,9 +111,7 @@ def fit_command(
     """
     from ..io.tables import read_table
 
-    if log2_floor is not None and not log2:
-        raise click.UsageError("--log2-floor needs --log2.")
-    floor = (log2_floor or 1.0) if log2 else None
+    floor = resolve_floor(log2, log2_floor)
     check_folder(out)
     data = read_table(table, target, transpose=transpose, ignore=ignore)
     assert data.target is not None
@@ -169,6 +132,13 @@ def fit_command(
         echo_summary(result, out, files)
     if result.interrupted:
         raise KeyboardInterrupt(f"the best model so far is in {out}")
+
+
+def resolve_floor(log2: bool, floor: float | None) -> float | None:
+    """What values are raised to before log2; None without --log2."""
+    if floor is not None and not log2:
+        raise click.UsageError("--log2-floor needs --log2.")
+    return (floor or 1.0) if log2 else None
 
 
 def take_log2(X: np.ndarray, floor: float, notes: list[str]) -> np.ndarray:
@@ -205,7 +175,6 @@ def make_task(
 def as_plain(result: FitResult, out: Path, files: Sequence[str]) -> dict[str, Any]:
     """The result as JSON values."""
     solution, error = result.estimator.solution_, result.error
-    known = solution.bound < float("inf")
     return {
         "k": result.k,
         "k_rule": result.k_rule,
@@ -215,8 +184,8 @@ def as_plain(result: FitResult, out: Path, files: Sequence[str]) -> dict[str, An
         "error_from": None if error is None else error.how,
         "balanced_error": result.balanced_error,
         "objective": solution.objective,
-        "bound": solution.bound if known else None,
-        "gap": solution.gap if known else None,
+        "bound": common.finite_or_none(solution.bound),
+        "gap": common.finite_or_none(solution.gap),
         "status": str(solution.status),
         "solver": solution.solver,
         "criterion": solution.criterion,
@@ -267,13 +236,9 @@ def echo_features(result: FitResult) -> None:
 def describe_search(result: FitResult) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
     solution = result.estimator.solution_
-    if solution.is_certified:
-        proof = "proved optimal"
-    elif solution.bound < float("inf"):
-        proof = f"the optimum is at most {100 * solution.gap:.2g} % higher"
-    else:
-        proof = "distance to the optimum not computed"
+    wishes = [*result.estimator.include, *result.estimator.exclude]
     return (
         f"{solution.solver}, {solution.criterion} {solution.objective:.4g}, "
-        f"shrinkage {result.estimator.shrinkage_:.3g}; {solution.status}, {proof}"
+        f"shrinkage {result.estimator.shrinkage_:.3g}; {solution.status}, "
+        f"{common.describe_bound(solution, constrained=bool(wishes))}"
     )

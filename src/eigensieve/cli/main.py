@@ -26,6 +26,7 @@ COMMANDS = {
     "demo": "The whole story on an embedded table: select, report, check on held-out samples.",
     "fit": "Select features from a table, estimate the error, write model and report.",
     "predict": "Classify the rows of a table with a model file.",
+    "certify": "How far from optimal is a set of features that any tool has chosen?",
     "evaluate": "How well a model file does on a table with known labels.",
     "data": "List and describe the tables at hand.",
     "warmup": "Compile the numba kernels now, so that the first fit does not wait.",

@@ -5,13 +5,24 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import time
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
 from ._common import echo_table
+
+if TYPE_CHECKING:
+    from ..core.pencil import Pencil
+
+
+LIMITS: dict[str, Any] = {
+    "time_limit": 2.0,
+    "random_state": 0,
+}  # small, but no one waits for proofs
 
 
 @click.command("warmup")
@@ -20,8 +31,11 @@ def warmup_command() -> None:
     start = time.perf_counter()
     kernels = find_kernels()
     run_small_problems()
-    rows = [[name, *count_compiled(kernel)] for name, kernel in kernels.items()]
-    echo_table(["kernel", "compiled now", "from the cache"], rows, left={0})
+    rows = []
+    for module, names in groupby(kernels, key=lambda name: name.partition(".")[0]):
+        group = [kernels[name] for name in names]
+        rows.append([module, str(len(group)), *count_compiled(group)])
+    echo_table(["kernels", "functions", "compiled now", "from the cache"], rows, left={0})
     seconds = time.perf_counter() - start
     click.echo(f"\n{len(kernels)} kernel(s) ready after {seconds:.1f} s")
 
@@ -41,30 +55,66 @@ def find_kernels() -> dict[str, Any]:
     return found
 
 
-def count_compiled(kernel: Any) -> list[str]:
-    """For how many kinds of argument a kernel was compiled, and read from the cache."""
-    return [str(sum(c.values())) for c in (kernel.stats.cache_misses, kernel.stats.cache_hits)]
+def find_unreached() -> list[str]:
+    """The kernels that are not ready to run, by now.
+
+    One that another kernel calls is a part of that one: where the caller came from the cache,
+    numba never compiled it by itself.
+    """
+    kernels = find_kernels()
+    names = {id(kernel): name for name, kernel in kernels.items()}
+    ready = {name for name, kernel in kernels.items() if kernel.signatures}
+    waiting = list(ready)
+    while waiting:
+        function = kernels[waiting.pop()].py_func
+        inner = (function.__globals__.get(word) for word in function.__code__.co_names)
+        new = {names[id(value)] for value in inner if id(value) in names} - ready
+        ready |= new
+        waiting += new
+    return [name for name in kernels if name not in ready]
+
+
+def count_compiled(kernels: Iterable[Any]) -> list[str]:
+    """For how many kinds of argument kernels were compiled, and read from the cache."""
+    stats = [kernel.stats for kernel in kernels]
+    counts = ([s.cache_misses for s in stats], [s.cache_hits for s in stats])
+    return [str(sum(sum(counter.values()) for counter in group)) for group in counts]
 
 
 def run_small_problems() -> None:
-    """Every solver and criterion, on a pencil of matrices and on one of data factors."""
-    import numpy as np
-
-    from ..core.builders import lda_pencil, pca_pencil
-    from ..core.pencil import Pencil
+    """Every solver and criterion, on every kind of pencil."""
     from ..solvers.dispatch import find_solvers, solve, solve_path
 
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(12, 8)), np.repeat([0, 1, 2], 4)
-    wide = rng.normal(size=(12, 20))
-    tall = lda_pencil(X, y)
-    dense = Pencil(tall.A, tall.B)
-    pencils = (dense, Pencil(dense.A), lda_pencil(wide, y), pca_pencil(wide))
     for name, solver in find_solvers().items():
-        for pencil in pencils:
+        for pencil, k in small_pencils():
             if pencil.size > (solver.max_features or pencil.size):
                 continue
             for criterion in solver.criteria:
                 with suppress(InputError):  # a solver may not be made for this kind of pencil
-                    solve(pencil, 3, name, criterion, random_state=0)
-                    solve_path(pencil, [2, 3], name, criterion, random_state=0)
+                    solve(pencil, k, name, criterion, **LIMITS)
+                    if isinstance(k, int):
+                        solve_path(pencil, [2, 3], name, criterion, **LIMITS)
+
+
+def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:
+    """Matrices and data factors; two classes and three; with and without shrinkage; two views."""
+    import numpy as np
+
+    from ..core.builders import cca_pencil, lda_pencil, pca_pencil
+    from ..core.factor_pencil import FactorPencil
+    from ..core.pencil import Pencil
+
+    rng = np.random.default_rng(0)
+    X, two, three = rng.normal(size=(24, 12)), np.arange(24) % 2, np.arange(24) % 3
+    wide = rng.normal(size=(12, 20))
+    tall = lda_pencil(X, three)
+    return [
+        (Pencil(tall.A, tall.B), 3),
+        (Pencil(tall.A), 3),
+        (lda_pencil(X, two, shrinkage=0.0), 5),
+        (lda_pencil(X, three, shrinkage=0.0), 5),
+        (FactorPencil(wide[:2], wide[2:6], np.full(20, 0.5)), 4),
+        (FactorPencil(wide[:1], wide[2:6], np.full(20, 0.01)), 4),
+        (pca_pencil(wide), 3),
+        (cca_pencil(X[:, :6], X[:, 6:], shrinkage=0.2), (2, 2)),
+    ]

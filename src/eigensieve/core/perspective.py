@@ -7,12 +7,14 @@ those that could matter join, and so on. The result bounds every set of k featur
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import linalg
 
+from .criteria import EPS
 from .factor_pencil import FactorPencil
 from .problem import Problem
 from .search import FREE, IN, OUT
@@ -22,6 +24,9 @@ WORKING_SET = 200
 # A diagonal below B must stay below it in spite of rounding.
 SAFE = 1e-9
 MAX_ROUNDS = 30
+MAX_STEPS = 300
+# Weights below this are zero.
+TINY = 1e-9
 # Relative rounding of a bound.
 MARGIN = 1e-11
 
@@ -62,15 +67,10 @@ class ScaledPencil:
         return part
 
     def times(self, index: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """B[:, index] @ X for all features, (c, p); the diagonal entries of B left out."""
+        """X B[index] for all features, (c, p); not to be used on the features of ``index``."""
         if self._W is None:
-            rows = self.pencil.B[index] * np.outer(self.scale[index], self.scale)
-            rows[np.arange(index.size), index] = 0.0
-            return X @ rows
-        W = self._W[:, index]
-        product = (X @ W.T) @ self._W
-        product[:, index] -= X * np.einsum("ij,ij->j", W, W)
-        return product
+            return X @ (self.pencil.B[index] * np.outer(self.scale[index], self.scale))
+        return (X @ self._W[:, index].T) @ self._W
 
 
 @dataclass
@@ -109,6 +109,69 @@ def start_state(problem: Problem) -> np.ndarray:
     return state
 
 
+@dataclass
+class Part:
+    """The relaxation of some columns: those forced in, and those whose weights are sought."""
+
+    B: np.ndarray
+    H: np.ndarray
+    D: np.ndarray
+    forced: np.ndarray
+    free: np.ndarray
+    need: int
+    logdet: bool
+
+    def evaluate(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """f and its gradient at weights of the free columns."""
+        held = w > TINY
+        T = np.concatenate([self.forced, self.free[held]])
+        weight = np.concatenate([np.ones(self.forced.size), w[held]])
+        value, G, Y = evaluate(self.B[np.ix_(T, T)], self.H, self.D, T, weight, self.logdet,
+                               lambda X: X @ self.B[T])  # fmt: skip
+        return value, np.einsum("ij,ij->j", Y, G @ Y)[self.free]
+
+
+def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
+    """Weights near the maximum, by projected gradients with Barzilai-Borwein steps.
+
+    Plain NumPy: what a fitted model says of itself must not wait for a compiler. Ends when the
+    bound is within 1e-6 of the value, or at or below ``cut``.
+    """
+    value, g = part.evaluate(w)
+    step = part.need / max(float(np.abs(g).sum()), np.finfo(float).tiny)
+    for _ in range(MAX_STEPS):
+        bound = value - float(g @ w) + float(np.sort(g)[g.size - part.need :].sum())
+        if bound <= cut or bound - value <= 1e-6 * abs(bound):
+            break
+        d = project(w + step * g, part.need) - w
+        slope, share = float(g @ d), 1.0
+        if slope <= 0:
+            break
+        for _ in range(20):
+            new_value, new_g = part.evaluate(w + share * d)
+            if new_value >= value + 1e-4 * share * slope:
+                break
+            share *= 0.4
+        else:
+            break
+        bend = -share * float(d @ (new_g - g))  # the function is concave: not negative
+        step = share**2 * float(d @ d) / bend if bend > 0 else 10 * step
+        w, value, g = w + share * d, new_value, new_g
+    return w
+
+
+def project(v: np.ndarray, k: int) -> np.ndarray:
+    """The nearest point with entries in [0, 1] that sum to k."""
+    low, high = float(v.min()) - 1.0, float(v.max())
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if np.clip(v - middle, 0.0, 1.0).sum() > k:
+            low = middle
+        else:
+            high = middle
+    return np.clip(v - low, 0.0, 1.0)
+
+
 def relax_all(
     problem: Problem,
     scaled: ScaledPencil,
@@ -116,38 +179,33 @@ def relax_all(
     weights: np.ndarray,
     *,
     cut: float = -np.inf,
+    maximise: Callable[[Part, np.ndarray, float], np.ndarray] = ascend,
 ) -> Relaxation:
     """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
 
-    It may end early once the bound is at or below ``cut``.
+    It may end early once the bound is at or below ``cut``. ``maximise`` solves for the working
+    set; whatever it finds, the bound is valid.
     """
-    from ..kernels.perspective import relax
-
-    need = problem.k - np.count_nonzero(state == IN)
+    need = problem.k - int(np.count_nonzero(state == IN))
     is_free = state == FREE
     weights = np.where(state == IN, 1.0, weights)
     single = np.where(is_free, np.einsum("ij,ij->j", scaled.H, scaled.H), -np.inf)
-    active = np.argsort(-single)[: max(WORKING_SET, 10 * problem.k)]
+    active = np.argsort(-single, kind="stable")[: max(WORKING_SET, 10 * problem.k)]
     active = np.union1d(active[is_free[active]], np.flatnonzero(weights))
     best = Relaxation(np.inf, weights, np.zeros(weights.size))
     for _ in range(MAX_ROUNDS):
-        open_here = is_free[active]
-        w = weights[active[open_here]]
-        relax(
-            scaled.block(active),
-            np.ascontiguousarray(scaled.H[:, active]),
-            scaled.D[active],
-            np.flatnonzero(~open_here),
-            np.flatnonzero(open_here),
-            need,
-            w,
-            cut,
-            problem.criterion == "logdet",
-            100,
-            1e-6,
-            0.0,
-        )
-        weights[active[open_here]] = w
+        if need:
+            open_here = is_free[active]
+            part = Part(
+                scaled.block(active),
+                np.ascontiguousarray(scaled.H[:, active]),
+                scaled.D[active],
+                np.flatnonzero(~open_here),
+                np.flatnonzero(open_here),
+                need,
+                problem.criterion == "logdet",
+            )
+            weights[active[open_here]] = maximise(part, weights[active[open_here]], cut)
         now = _price(problem, scaled, state, weights)
         if now.bound < best.bound:
             best = now
@@ -157,7 +215,7 @@ def relax_all(
         violators = np.flatnonzero(late & (now.gradient >= kth))
         if best.bound <= cut or violators.size == 0:
             break
-        order = np.argsort(-now.gradient[violators])[:WORKING_SET]
+        order = np.argsort(-now.gradient[violators], kind="stable")[:WORKING_SET]
         active = np.union1d(active, violators[order])
     return best
 
@@ -166,23 +224,41 @@ def _price(
     problem: Problem, scaled: ScaledPencil, state: np.ndarray, weights: np.ndarray
 ) -> Relaxation:
     """Bound and gradient over all features at some weights."""
-    T = np.flatnonzero(weights > 1e-9)
-    w = weights[T]
-    M = scaled.block(T)
-    M[np.diag_indices_from(M)] += scaled.D[T] * (1.0 / w - 1.0)
-    X = linalg.cho_solve(linalg.cho_factor(M), scaled.H[:, T].T).T  # (c, t)
-    Q = scaled.H[:, T] @ X.T
-    values = np.maximum(linalg.eigvalsh((Q + Q.T) / 2), 0.0)
-    if problem.criterion == "logdet":
-        value, G = float(np.log1p(values).sum()), np.linalg.inv(np.eye(len(Q)) + Q)
-    else:
-        value, G = float(values.sum()), np.eye(len(Q))
-    Y = scaled.H - scaled.times(T, X)
-    Y[:, T] = scaled.D[T] * X / w
-    Y /= np.sqrt(scaled.D)
+    T = np.flatnonzero(weights > TINY)
+    value, G, Y = evaluate(
+        scaled.block(T), scaled.H, scaled.D, T, weights[T], problem.criterion == "logdet",
+        lambda X: scaled.times(T, X),
+    )  # fmt: skip
     gradient = np.einsum("ij,ij->j", Y, G @ Y)
     free = np.flatnonzero(state == FREE)
-    need = problem.k - np.count_nonzero(state == IN)
+    need = problem.k - int(np.count_nonzero(state == IN))
     top = np.sort(gradient[free])[free.size - need :].sum()
     bound = value - float(gradient[free] @ weights[free]) + float(top)
-    return Relaxation(bound * (1 + MARGIN), weights.copy(), gradient)
+    margin = MARGIN + 8 * problem.k * EPS / float(scaled.D[T].min())
+    return Relaxation(bound * (1 + margin), weights.copy(), gradient)
+
+
+def evaluate(
+    B_T: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    T: np.ndarray,
+    w: np.ndarray,
+    logdet: bool,
+    times: Callable[[np.ndarray], np.ndarray],
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """f at weights w of the columns T, and G and Y with the gradient g_j = y_j' G y_j.
+
+    ``times`` gives X B[T] for X of shape (c, t); what it says of the columns T is not used.
+    """
+    M = B_T.copy()
+    M[np.diag_indices_from(M)] += D[T] * (1.0 / w - 1.0)
+    X = linalg.cho_solve(linalg.cho_factor(M), H[:, T].T).T
+    Q = H[:, T] @ X.T
+    values = np.maximum(linalg.eigvalsh((Q + Q.T) / 2), 0.0)
+    value, G = float(values.sum()), np.eye(len(Q))
+    if logdet:
+        value, G = float(np.log1p(values).sum()), np.linalg.inv(G + Q)
+    Y = H - times(X)
+    Y[:, T] = D[T] * X / w  # the same by the equation of X, without cancellation
+    return value, G, Y / np.sqrt(D)

@@ -29,6 +29,8 @@ from .swap import swap_refine
 FREE, IN, OUT = 0, 1, -1
 # Nodes that one round expands. Part of the result: it must not depend on the number of threads.
 ROUND = 16
+# With more open nodes than this the search goes deep rather than wide, to save memory.
+CROWD = 20_000
 # Below this relative gap double precision proves nothing.
 FLOOR = 1e-9
 # What is left of gap_tol for the rounding of incumbents.
@@ -71,6 +73,7 @@ class Tree(Protocol):
 
     name: str
     features: np.ndarray  # which of the problem's features its states are about
+    horizon: float  # the largest bound of the nodes that wait: what falls below is not urgent
 
     def roots(self, ledger: Ledger) -> list[Node]:
         """The whole problem, or what is left of it; what was fixed goes to the ledger."""
@@ -223,6 +226,8 @@ class Search:
             if stopped is not None:
                 return stopped
             batch = [heapq.heappop(self._heap)[2] for _ in range(min(ROUND, len(self._heap)))]
+            crowded = not self._heap or len(self._heap) > CROWD
+            self.tree.horizon = -np.inf if crowded else -self._heap[0][0]
             expand = partial(self._expand, cut=self.target.cut(self._value))
             found = []
             for node, result in zip(batch, each(expand, batch)):

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.checks import check_k
-from ..core.solution import Status
+from ..core.pencil import Pencil
+from ..core.problem import make_problem
+from ..core.quick_bound import root_bound
+from ..core.solution import Solution, Status, relative_gap
 from ..errors import InputError, OptionError
+
+CERTIFICATES = ("root", "none")
 
 
 def clip_k(k: Any, p: int) -> int:
@@ -72,6 +79,34 @@ def check_solver_options(options: Any) -> dict[str, Any]:
     if taken:
         raise OptionError(f"solver_options has {taken[0]!r}: that is no option of a solver")
     return given
+
+
+def check_certificate(value: Any) -> None:
+    """Raise unless the certificate is one that can be asked for."""
+    if not isinstance(value, str) or value not in CERTIFICATES:
+        raise OptionError(f"certificate is {value!r}; it must be one of {', '.join(CERTIFICATES)}")
+
+
+def with_certificate(
+    wanted: str,
+    solution: Solution,
+    pencil: Pencil,
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+) -> Solution:
+    """The solution, with a bound on the optimum if it has none and one is wanted.
+
+    The bound is that of an exact search before its first branch: it costs about as much as the
+    greedy search itself. After Ctrl-C nothing more is computed.
+    """
+    if wanted == "none" or np.isfinite(solution.bound) or solution.status is Status.INTERRUPTED:
+        return solution
+    problem = make_problem(pencil, solution.k, solution.criterion, include, exclude)
+    support = problem.places(solution.support)
+    bound = max(root_bound(problem, support), problem.ceiling(support))
+    gap = relative_gap(solution.objective, bound, solution.scale)
+    status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
+    return replace(solution, bound=bound, status=status)
 
 
 def check_labels(y: np.ndarray) -> None:

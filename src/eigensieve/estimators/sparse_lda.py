@@ -30,12 +30,14 @@ from ..core.stats import ClassStats
 from ..errors import InputError
 from ..solvers.dispatch import solve, solve_path
 from ._shared import (
+    check_certificate,
     check_labels,
     check_solver_options,
     check_unique_names,
     clip_k,
     feature_indices,
     tell_if_unfinished,
+    with_certificate,
 )
 
 
@@ -61,7 +63,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     """Linear discriminant analysis on exactly k features.
 
     Selects the k features with the largest class separation (Moghaddam et al. 2006:
-    GSLDA with solver "greedy"), then classifies and projects with them.
+    GSLDA with solver "greedy", ESLDA with "exact"), then classifies and projects with them.
     The within-class scatter is shrunk towards its diagonal in the selection and in the
     classifier alike: that is what makes the choice hold on new samples.
 
@@ -84,6 +86,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     n_components : int, optional
         Directions kept by `transform`, at most n_classes - 1 (the default); never more than k.
     include, exclude : features (names, indices or a mask) that must, or must not, be selected
+    certificate : "root" or "none", default "root"
+        "root": a search that proves nothing (greedy) is followed by a bound on the best set of
+        k features, where that is cheap; it is in ``solution_.bound``. `fit_path` never
+        computes it.
     time_limit : seconds for the search
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts
@@ -131,6 +137,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         n_components: int | None = None,
         include: Sequence[Any] = (),
         exclude: Sequence[Any] = (),
+        certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -144,6 +151,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         self.n_components = n_components
         self.include = include
         self.exclude = exclude
+        self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
         self.random_state = random_state
@@ -154,7 +162,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         """Select the features and fit the classifier."""
         data = self._prepare(X, y)
         k = clip_k(self.n_features_to_select, data.n_free)
-        self._finish(data, solve(data.pencil, k, **self._search_options(data)))
+        solution = solve(data.pencil, k, **self._search_options(data))
+        wishes = data.include.tolist(), data.exclude.tolist()
+        solution = with_certificate(self.certificate, solution, data.pencil, *wishes)
+        self._finish(data, solution)
         tell_if_unfinished(self.solution_.status, self.solution_)
         return self
 
@@ -163,7 +174,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
         Values of k that ``include`` and ``exclude`` do not allow are left out, and so are
         those that a time limit did not let the search reach. The estimator itself is
-        not changed.
+        not changed. No root bound is computed, whatever ``certificate`` says: a path is made
+        for comparisons, and pays for the search only.
         """
         worker = clone(self)
         data = worker._prepare(X, y)
@@ -183,6 +195,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
         check_unique_names(X)
+        check_certificate(self.certificate)
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )

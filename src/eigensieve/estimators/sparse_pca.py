@@ -19,7 +19,14 @@ from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
 from ..errors import InputError
 from ..solvers.dispatch import solve
-from ._shared import check_solver_options, check_unique_names, clip_k, tell_if_unfinished
+from ._shared import (
+    check_certificate,
+    check_solver_options,
+    check_unique_names,
+    clip_k,
+    tell_if_unfinished,
+    with_certificate,
+)
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -35,6 +42,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         See `eigensieve.available_solvers`.
     deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"
         How a component is taken out before the next is sought.
+    certificate : "root" or "none", default "root"
+        "root": a search that proves nothing (greedy) is followed by a bound on the best set of
+        k features, where that is cheap; each component's is that of the pencil the earlier ones
+        were taken out of, in ``solutions_[i].bound``.
     time_limit : seconds for each component
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts
@@ -83,6 +94,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_features_to_select: int | Sequence[int] = 10,
         solver: str = "greedy",
         deflation: str = "projection",
+        certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -91,6 +103,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_features_to_select = n_features_to_select
         self.solver = solver
         self.deflation = deflation
+        self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
         self.random_state = random_state
@@ -100,6 +113,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_unique_names(X)
         data = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_deflation(self.deflation)
+        check_certificate(self.certificate)
         self.n_samples_ = data.shape[0]
         self.mean_ = np.asarray(data.mean(axis=0, dtype=np.float64))
         pencil = pca_pencil(data)
@@ -150,7 +164,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 random_state=seed,
                 **options,
             )
-            solutions.append(solution)
+            solutions.append(with_certificate(self.certificate, solution, pencil))
             if solution.status is Status.INTERRUPTED:
                 break
             if len(solutions) < len(ks):

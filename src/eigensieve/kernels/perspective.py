@@ -138,21 +138,21 @@ def price(
 ) -> None:
     """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
     c, u, n = H.shape[0], free.size, B.shape[0]
-    # whole rows are several times faster than picking entries from them
-    by_rows = 4 * u > n
-    whole = np.empty(n if by_rows else 0)
-    for r in range(c):
-        y = Y[r]
-        if by_rows:
-            whole[:] = H[r]
-            for a in range(t):
+    if 4 * u > n:  # whole rows are several times faster than picking entries from them
+        whole = H.copy()
+        for a in range(t):
+            row = B[T[a]]
+            for r in range(c):
                 x = X[r, a]
-                row = B[T[a]]
+                line = whole[r]
                 for j in range(n):
-                    whole[j] -= x * row[j]
+                    line[j] -= x * row[j]
+        for r in range(c):
             for i in range(u):
-                y[i] = whole[free[i]]
-        else:
+                Y[r, i] = whole[r, free[i]]
+    else:
+        for r in range(c):
+            y = Y[r]
             for i in range(u):
                 y[i] = H[r, free[i]]
             for a in range(t):
@@ -160,12 +160,17 @@ def price(
                 row = B[T[a]]
                 for i in range(u):
                     y[i] -= x * row[free[i]]
-        a = n_forced
-        for i in range(u):
-            if w[i] > TINY:  # the same by the equation of X, without cancellation
-                y[i] = D[free[i]] * X[r, a] / w[i]
-                a += 1
-            y[i] /= math.sqrt(D[free[i]])
+    a = n_forced
+    for i in range(u):
+        D_i = D[free[i]]
+        root = math.sqrt(D_i)
+        if w[i] > TINY:  # the same by the equation of X, without cancellation
+            for r in range(c):
+                Y[r, i] = D_i * X[r, a] / (w[i] * root)
+            a += 1
+        else:
+            for r in range(c):
+                Y[r, i] /= root
 
 
 @jit

@@ -235,19 +235,25 @@ def search_perspective(
     state: np.ndarray,
     weights: np.ndarray,
     diagonal: np.ndarray,
+    hot: np.ndarray,
     bound: float,
     k: int,
     cut: float,
     step: float,
+    horizon: float,
     logdet: bool,
     max_nodes: int,
     counts: np.ndarray,
     strides: np.ndarray,
-) -> tuple[int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Visit up to max_nodes nodes below one.
+) -> tuple[
+    int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]:
+    """Visit up to max_nodes nodes below one, best first as far as they are above the horizon.
 
-    Returns the number visited, value and members of the best set above the cut (-inf, empty), the
-    final cut, and the open nodes: bounds, states, weights, diagonals.
+    Without a horizon (-inf) it goes depth first. Returns the number visited, value and members
+    of the best set above the cut (-inf, empty), the final cut, and the open nodes: bounds,
+    states, weights, diagonals, gradients. ``hot`` is larger for features that are likely to
+    matter: a gradient, or a guess.
     """
     n = state.size
     room = max_nodes + 2
@@ -255,10 +261,25 @@ def search_perspective(
     all_w, all_D, bounds = np.empty((room, n)), np.empty((room, n)), np.empty(room)
     all_g = np.empty((room, n))
     states[0], all_w[0], all_D[0], bounds[0] = state, weights, diagonal, bound
-    all_g[0] = first_gradient(B, H, state, weights, diagonal, logdet)
+    all_g[0] = hot
     n_open, visited = 1, 0
     best, members = -np.inf, np.empty(0, dtype=np.int64)
     while n_open > 0 and visited < max_nodes:
+        if horizon > -np.inf:
+            top = n_open - 1
+            for i in range(n_open - 1, -1, -1):  # the latest of equals
+                if bounds[i] > bounds[top]:
+                    top = i
+            if visited and bounds[top] < horizon:
+                break
+            last = n_open - 1
+            if top != last:
+                for pile in (all_w, all_D, all_g):
+                    exchange(pile, top, last)
+                bounds[top], bounds[last] = bounds[last], bounds[top]
+                kept = states[top].copy()
+                states[top] = states[last]
+                states[last] = kept
         n_open -= 1
         visited += 1
         now, w_now, D_now = states[n_open].copy(), all_w[n_open].copy(), all_D[n_open].copy()
@@ -287,29 +308,16 @@ def search_perspective(
         states[:n_open].copy(),
         all_w[:n_open].copy(),
         all_D[:n_open].copy(),
+        all_g[:n_open].copy(),
     )
 
 
 @jit
-def first_gradient(
-    B: np.ndarray,
-    H: np.ndarray,
-    state: np.ndarray,
-    weights: np.ndarray,
-    diagonal: np.ndarray,
-    logdet: bool,
-) -> np.ndarray:
-    """The gradient at the weights that a node remembers, for all features."""
-    forced, free = split_state(state)
-    f, u, c = forced.size, free.size, H.shape[0]
-    w = weights[free]
-    t = f + np.count_nonzero(w > TINY)
-    T, U, X = np.empty(f + u, dtype=np.int64), np.empty((t, t)), np.empty((c, t))
-    Y, G, g = np.empty((c, u)), np.empty((c, c)), np.empty(u)
-    evaluate(B, H, diagonal, forced, free, w, logdet, T, U, X, Y, G, g)
-    gradient = np.zeros(state.size)
-    gradient[free] = g
-    return gradient
+def exchange(pile: np.ndarray, a: int, b: int) -> None:
+    """Swap two rows."""
+    kept = pile[a].copy()
+    pile[a] = pile[b]
+    pile[b] = kept
 
 
 @jit
@@ -377,12 +385,16 @@ def visit(
             cut = value + step
             if bound <= cut:
                 continue
-        if fix(state, free, g, ub, cut, need[0]):
+        n_fixed, matters = fix(state, free, w, g, ub, cut, need[0])
+        if n_fixed:
             tally(counts, strides, size, need, 1)
+            left = np.flatnonzero(state[free] == 0)
             forced, free = split_state(state)
             size[0], need[0] = free.size, k - forced.size
             tally(counts, strides, size, need, -1)
-            continue
+            if matters or need[0] <= 1 or free.size <= need[0]:
+                continue
+            w, g, pull = w[left], g[left], pull[left]  # the relaxation is the same without them
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
             new = tune_diagonal(schur(B, forced, free), D[free], pull)
@@ -402,20 +414,31 @@ def visit(
 
 @jit
 def fix(
-    state: np.ndarray, free: np.ndarray, g: np.ndarray, ub: float, cut: float, need: int
-) -> bool:
-    """Decide what a better set must have or cannot have; whether there was anything."""
+    state: np.ndarray,
+    free: np.ndarray,
+    w: np.ndarray,
+    g: np.ndarray,
+    ub: float,
+    cut: float,
+    need: int,
+) -> tuple[int, bool]:
+    """Decide what a better set must have or cannot have.
+
+    Returns how many were decided, and whether one of them had another weight so far.
+    """
     _, kth, after = top_sum(g, need)
-    changed = False
+    count, matters = 0, False
     for i in range(free.size):
         if g[i] >= kth:
             if ub - g[i] + after <= cut:
                 state[free[i]] = 1
-                changed = True
+                count += 1
+                matters = matters or w[i] < 1.0 - TINY
         elif ub - kth + g[i] <= cut:
             state[free[i]] = -1
-            changed = True
-    return changed
+            count += 1
+            matters = matters or w[i] > TINY
+    return count, matters
 
 
 @jit
@@ -438,6 +461,8 @@ def choose_branch(
     for i in range(u):
         if w[i] * (1.0 - w[i]) > w[where] * (1.0 - w[where]):
             where = i
+    held = np.flatnonzero(w > TINY)
+    free, w, u = free[held], w[held], held.size
     moving = np.empty(u, dtype=np.int64)
     m = 0
     for i in range(u):
@@ -468,5 +493,5 @@ def choose_branch(
         x = w[moving[i]]
         score = x * (1.0 - x) / spread
         if score > best:
-            best, where = score, moving[i]
+            best, where = score, held[moving[i]]
     return where

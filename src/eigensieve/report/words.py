@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from importlib.metadata import version
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from .. import __version__
 from ..core.solution import Solution
+from ..core.wording import rounded_up
 from ..plots._style import printable
 from ..studies.cv_path import ErrorEstimate
 from ..studies.fitting import GIVEN, ONE_SE, FitResult
@@ -31,15 +31,6 @@ def number(value: float) -> str:
     size = abs(value)
     text = f"{value:.3f}" if size == 0 or 5e-4 <= size < 1e4 else f"{value:.1e}"
     return text.replace("-", "\u2212")
-
-
-def rounded_up(value: float) -> str:
-    """Two digits, never less than the value: a proved limit must stay true when rounded."""
-    if value <= 0:
-        return "0"
-    digits = 1 - math.floor(math.log10(value))
-    # the small allowance keeps round-off from turning 25 into 26
-    return f"{math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits:.6g}"
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:

@@ -51,7 +51,7 @@ def solve(
     gap_tol : relative gap at which a certificate counts as closed
     n_jobs : threads, for solvers that use them; the result does not depend on it
     callback : called with progress events
-    random_state : seed, for solvers that use random starts
+    random_state : seed, for solvers that use random starts; None is 0: no two calls differ
     **solver_options : options of that solver
 
     Returns
@@ -207,6 +207,8 @@ def _prepare(
     for option, value in shared.items():
         if isinstance(value, bool) or not isinstance(value, Integral | None):
             raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
+    if random_state is None:  # the same call gives the same answer
+        shared["random_state"] = 0
     return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
 
 

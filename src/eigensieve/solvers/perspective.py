@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.moves import top_k
-from ..core.perspective import Relaxation, ScaledPencil, relax_all, start_state
+from ..core.perspective import Part, Relaxation, ScaledPencil, relax_all, start_state
 from ..core.problem import Problem
 from ..core.search import (
     FREE,
@@ -37,24 +37,30 @@ from .base import Solver
 LARGE = 4000
 # More are not searched: their matrix would take more than 800 MB.
 MOST_FEATURES = 10_000
-MOST_ROOTS = 64
+MOST_ROOTS = 256
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 700
 CHUNK = 48
+# Features with the largest gradients that a node remembers.
+HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
 ROUNDINGS = 8
 
 
 class Warm(NamedTuple):
-    """What a node remembers of its parent: the weights that are not zero, a tuned diagonal."""
+    """What a node remembers of its parent.
+
+    The weights that are not zero, a diagonal that was tuned, features with a large gradient.
+    """
 
     where: np.ndarray
     weights: np.ndarray
     tuned: np.ndarray
     diagonal: np.ndarray
+    hot: np.ndarray
 
 
-class Part(NamedTuple):
+class Branch(NamedTuple):
     """A part of the problem before there is a tree: state and relaxation over all features."""
 
     state: np.ndarray
@@ -65,8 +71,9 @@ class PerspectiveTree:
     """The features that may matter in any of the parts, with their matrix."""
 
     name = "perspective"
+    horizon = -np.inf
 
-    def __init__(self, problem: Problem, scaled: ScaledPencil, parts: list[Part]) -> None:
+    def __init__(self, problem: Problem, scaled: ScaledPencil, parts: list[Branch]) -> None:
         self.problem = problem
         self.logdet = problem.criterion == "logdet"
         self.parts = parts
@@ -82,7 +89,8 @@ class PerspectiveTree:
             left = np.array([np.count_nonzero(state == FREE)])
             ledger.close(left, np.array([self.problem.k - np.count_nonzero(state == IN)]), -1)
             weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
-            warm = self._pack(weights, self.D)
+            gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
+            warm = self._pack(weights, self.D, gradient)
             nodes.append(Node(relaxation.bound, state[self.features], warm))
         self._strides = ledger.strides
         return nodes
@@ -90,46 +98,53 @@ class PerspectiveTree:
     def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
         from ..kernels.perspective_tree import search_perspective
 
-        weights, diagonal = self._unpack(node.warm)
+        weights, diagonal, hot = self._unpack(node.warm)
         here = np.flatnonzero(node.state != OUT)
         if here.size > COMPACT:
             here = np.arange(node.state.size)
             B, H = self.B, self.H
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
-        visited, _, members, cut, bounds, states, all_w, all_D = search_perspective(
+        visited, _, members, cut, bounds, states, *warm = search_perspective(
             B,
             H,
             node.state[here],
             weights[here],
             diagonal[here],
+            hot[here],
             node.bound,
             self.problem.k,
             cut,
             step,
+            self.horizon,
             self.logdet,
             CHUNK,
             counts,
             self._strides,
         )
         open_nodes = []
-        for bound, part, w, D in zip(bounds, states, all_w, all_D):
+        for bound, part, *remembered in zip(bounds, states, *warm):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
-            open_nodes.append(Node(float(bound), state, self._pack(w, D, here)))
+            open_nodes.append(Node(float(bound), state, self._pack(*remembered, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
         return Expansion(visited, open_nodes, support, cut)
 
-    def _pack(self, w: np.ndarray, D: np.ndarray, here: np.ndarray | None = None) -> Warm:
+    def _pack(
+        self, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray | None = None
+    ) -> Warm:
         here = np.arange(w.size) if here is None else here
         used, tuned = np.flatnonzero(w), np.flatnonzero(self.D[here] != D)
-        return Warm(here[used], w[used], here[tuned], D[tuned])
+        hot = np.argpartition(g, -HOT)[-HOT:] if g.size > HOT else np.arange(g.size)
+        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot])
 
-    def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray]:
-        weights, diagonal = np.zeros(self.features.size), self.D.copy()
+    def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n = self.features.size
+        weights, diagonal, hot = np.zeros(n), self.D.copy(), np.zeros(n)
         weights[warm.where] = warm.weights
         diagonal[warm.tuned] = warm.diagonal
-        return weights, diagonal
+        hot[warm.hot] = 1.0
+        return weights, diagonal, hot
 
 
 def solve_perspective(
@@ -159,7 +174,7 @@ def solve_perspective(
         work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
-    root = relax_all(work, scaled, start_state(work), _indicator(work, support))
+    root = relax_all(work, scaled, start_state(work), _indicator(work, support), maximise=_maximise)
     if root.bound > target.cut(work.score(support)):
         support = _best_rounding(work, root, support, budget, random_state)
     cut = target.cut(work.score(support))
@@ -175,7 +190,7 @@ def solve_perspective(
     return finish(outcome, target, budget, "perspective")
 
 
-def features_of(parts: list[Part]) -> np.ndarray:
+def features_of(parts: list[Branch]) -> np.ndarray:
     """The features that are not OUT of every part."""
     return np.flatnonzero(np.any([part.state != OUT for part in parts], axis=0))
 
@@ -210,21 +225,33 @@ def _best_rounding(
 
 def _split(
     problem: Problem, scaled: ScaledPencil, root: Relaxation, cut: float, budget: Budget
-) -> list[Part]:
+) -> list[Branch]:
     """Branch until the parts together need few enough features for a common matrix."""
-    parts = [Part(root.fixed(cut, start_state(problem), problem.k), root)]
+    parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root)]
     while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
-        widest = max(range(len(parts)), key=lambda i: np.count_nonzero(parts[i].state == FREE))
-        state, relaxation = parts.pop(widest)
+        worst = max(range(len(parts)), key=lambda i: parts[i].relaxation.bound)
+        state, relaxation = parts.pop(worst)
         w = np.where(state == FREE, relaxation.weights, 0.0)
         j = int(np.argmax(w * (1 - w)))
         for choice in (IN, OUT):
             child = state.copy()
             child[j] = choice
             weights = _refill(problem, child, relaxation)
-            below = relax_all(problem, scaled, child, weights, cut=cut)
-            parts.append(Part(below.fixed(cut, child, problem.k), below))
+            below = relax_all(problem, scaled, child, weights, cut=cut, maximise=_maximise)
+            parts.append(Branch(below.fixed(cut, child, problem.k), below))
+        top = max(part.relaxation.bound for part in parts)
+        budget.report("perspective", "root", len(parts), bound=top)
     return parts
+
+
+def _maximise(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
+    """The compiled Newton method for a working set: it is needed below anyway."""
+    from ..kernels.perspective import relax
+
+    w = w.copy()
+    relax(part.B, part.H, part.D, part.forced, part.free, part.need, w, cut, part.logdet, 100,
+          1e-6, 0.0)  # fmt: skip
+    return w
 
 
 def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..core.budget import Callback
 from ..core.checks import check_k
 from ..core.stats import ClassStats, refuse_extremes
 from ..errors import InputError, TimeLimitError
@@ -108,6 +109,7 @@ def fit_study(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: StageProgress | None = None,
+    search_progress: Callback | None = None,
 ) -> FitResult:
     """Choose k (or take it), estimate the error honestly, fit on all rows.
 
@@ -117,6 +119,7 @@ def fit_study(
 
     The result has no error estimate, and a note why, where a class is too small for it, a
     time limit ends it or Ctrl-C does; only a k that was to be chosen cannot do without.
+    ``search_progress`` is told of the events of the final search.
     """
     base = SparseLDA(random_state=seed) if estimator is None else estimator
     _check_study(X, y, names, k)
@@ -137,7 +140,7 @@ def fit_study(
     Z = scaler.apply(X)
     model = clone(base).set_params(n_features_to_select=best)
     try:
-        model.fit(Z, y)
+        _fit_watched(model, Z, y, n_jobs, search_progress)
     except KeyboardInterrupt:
         estimates.interrupted = True
         if not hasattr(model, "solution_"):
@@ -159,6 +162,18 @@ def fit_study(
         fingerprint=fingerprint(X, y, names),
         interrupted=estimates.interrupted,
     )
+
+
+def _fit_watched(
+    model: SparseLDA, Z: np.ndarray, y: np.ndarray, n_jobs: int | None, watch: Callback | None
+) -> None:
+    """Fit, with threads and progress for the search; the model does not keep either."""
+    own = model.solver_options
+    model.set_params(solver_options={"n_jobs": n_jobs, "callback": watch, **(own or {})})
+    try:
+        model.fit(Z, y)
+    finally:
+        model.set_params(solver_options=own)
 
 
 @dataclass

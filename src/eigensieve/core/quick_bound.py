@@ -10,7 +10,7 @@ from .factor_pencil import FactorPencil
 from .perspective import ScaledPencil, relax_all, start_state
 from .problem import Problem
 from .search import Target
-from .spectral_bound import spectral_bound
+from .spectral_bound import spectral_upper_bound
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
@@ -31,7 +31,7 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     work = replace(target.problem, quota=None)
     if work.criterion != "lambda_max":
         return target.outward(_perspective_bound(work, support))
-    bound = spectral_bound(problem)
+    bound = spectral_upper_bound(problem)
     if pencil.is_psd and len(pencil.spectral_factor[0]) < pencil.size // 2:
         trace = replace(work, criterion="trace")
         bound = min(bound, _perspective_bound(trace, support))

@@ -1,0 +1,226 @@
+"""``eigensieve certify``: what can be proved of a list of features, whoever chose it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from . import _common as common
+from ._common import echo_json, echo_notes, echo_table, finite_or_none, printable
+from ._study import find_features
+from .fit import resolve_floor, take_log2
+
+if TYPE_CHECKING:
+    from ..core.pencil import Pencil
+    from ..solvers.certificate import Certificate
+
+MOST_SHOWN = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A certificate with the names and the settings that it belongs to."""
+
+    certificate: Certificate
+    pencil: Pencil
+    names: list[str]
+    noun: str
+    shrinkage: float
+    n_samples: int
+    notes: list[str]
+
+    @property
+    def sentence(self) -> str:
+        return self.certificate.explain(self.noun, self.names)
+
+
+@click.command("certify")
+@common.table_argument
+@common.target_option
+@click.option(
+    "--features",
+    multiple=True,
+    metavar="A,B",
+    callback=common.split_names,
+    help="The features of the set, by name.",
+)
+@click.option(
+    "--features-file", type=common.FILE, metavar="FILE", help="The same, one name a line."
+)
+@common.criterion_option
+@common.shrinkage_option
+@click.option(
+    "--time-limit",
+    type=common.NotNegative(),
+    metavar="SECONDS",
+    default=10.0,
+    show_default=True,
+    help="For the search; the longer, the closer the bound. 0: the first bound only.",
+)
+@common.ignore_option
+@common.transpose_option
+@click.option("--log2", is_flag=True, help="Take log2 of all features first.")
+@common.log2_floor_option
+@common.jobs_option
+@click.option(
+    "--noun", default="features", show_default=True, help="What the features are: genes, say."
+)
+@common.json_option
+def certify_command(
+    table: Path, target: str, features: list[str], features_file: Path | None, as_json: bool,
+    **wishes: Any,
+) -> None:  # fmt: skip
+    """How far from optimal is a set of features that any tool has chosen?
+
+    The rivals are all sets of as many columns of TABLE. The score is the class separation that
+    "fit" maximises; how well a classifier does on new samples is another question.
+    """
+    wanted = [*features, *([] if features_file is None else read_names(features_file))]
+    if not wanted:
+        raise click.UsageError("Name the set: --features a,b,c or --features-file FILE.")
+    claim = make_claim(table, target, wanted, **wishes)
+    if as_json:
+        echo_json(as_plain(claim))
+    else:
+        echo_claim(claim)
+    if str(claim.certificate.status) == "interrupted":
+        raise KeyboardInterrupt("what was proved until then is printed")
+
+
+def read_names(path: Path) -> list[str]:
+    """One name a line; empty lines do not count."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not a text file in UTF-8") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def make_claim(
+    table: Path,
+    target: str,
+    wanted: list[str],
+    *,
+    criterion: str,
+    shrinkage: float | str,
+    time_limit: float,
+    ignore: list[str],
+    transpose: bool,
+    log2: bool,
+    log2_floor: float | None,
+    jobs: int | None,
+    noun: str,
+) -> Claim:
+    """Read the table and search from the set that was named."""
+    import joblib
+
+    from ..core.builders import lda_pencil_from_stats
+    from ..core.shrinkage import resolve_shrinkage
+    from ..core.stats import ClassStats
+    from ..io.tables import read_table
+    from ..solvers.certificate import certify
+
+    floor = resolve_floor(log2, log2_floor)
+    data = read_table(table, target, transpose=transpose, ignore=ignore)
+    assert data.target is not None
+    notes = list(data.notes)
+    chosen = find_features(wanted, data.names, "--features")
+    if len(chosen) < len(wanted):
+        twice = next(name for name in wanted if wanted.count(name) > 1)
+        notes.append(f"{twice!r} is named more than once; the set has {len(chosen)} features.")
+    X = data.X if floor is None else take_log2(data.X, floor, notes)
+    echo_notes(notes)
+    stats = ClassStats.from_data(X, data.target, form="rows")
+    assert stats.rows is not None
+    s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
+    pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
+    with common.progress_bar() as progress:
+        certificate = certify(
+            pencil,
+            chosen,
+            "logdet" if criterion == "auto" else criterion,
+            time_limit,
+            n_jobs=jobs or joblib.cpu_count(),
+            callback=common.show_search(progress),
+            random_state=0,
+        )
+    return Claim(certificate, pencil, data.names, noun, s, len(X), notes)
+
+
+def as_plain(claim: Claim) -> dict[str, Any]:
+    """The result as JSON values."""
+    found, better = claim.certificate, claim.certificate.better
+    return {
+        "k": found.k,
+        "features": [claim.names[j] for j in found.support],
+        "sentence": claim.sentence,
+        "objective": found.objective,
+        "bound": finite_or_none(found.bound),
+        "gap": finite_or_none(found.gap),
+        "status": str(found.status),
+        "better": None
+        if better is None
+        else {
+            "features": [claim.names[j] for j in better.support],
+            "objective": better.objective,
+            "optimal": better.is_certified,
+        },
+        "solver": found.solver,
+        "criterion": found.criterion,
+        "shrinkage": claim.shrinkage,
+        "n_nodes": found.n_nodes,
+        "seconds": found.seconds,
+        "n_samples": claim.n_samples,
+        "n_features": found.n_features,
+        "notes": claim.notes,
+    }
+
+
+def echo_claim(claim: Claim) -> None:
+    """The features, what is proved of them, and a better set if there is one."""
+    found = claim.certificate
+    echo_features(claim)
+    sentence = printable(claim.sentence)
+    click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")
+    click.echo(
+        f"score   {found.objective:.6g} ({found.criterion}, shrinkage {claim.shrinkage:.3g})"
+    )
+    click.echo(f"bound   {describe_gap(found)}")
+    click.echo(
+        f"search  {found.solver}, {found.n_nodes:,} nodes, {found.seconds:.1f} s; {found.status}"
+    )
+    if found.better is not None:
+        click.echo(f"better  {found.better.objective:.6g}; {found.better.status}")
+
+
+def describe_gap(found: Certificate) -> str:
+    """Bound and gap; the unit of the gap is said where it is not the score."""
+    from ..core.wording import rounded_up
+
+    if found.bound == float("inf"):
+        return "unknown"
+    unit = "" if found.objective >= found.scale else f" of the scale {found.scale:.4g}"
+    return f"{found.bound:.6g}, gap {rounded_up(100 * found.gap)} %{unit}"
+
+
+def echo_features(claim: Claim) -> None:
+    """What each feature scores alone, and what the set loses without it."""
+    import numpy as np
+
+    from ..core.problem import make_problem
+
+    found = claim.certificate
+    S = found.support
+    score = make_problem(claim.pencil, 1, found.criterion).score
+    rows = []
+    for j in S[:MOST_SHOWN].tolist():
+        left = score(np.setdiff1d(S, j)) if found.k > 1 else 0.0
+        share = common.percent(1 - left / found.objective) if found.objective > 0 else "-"
+        rows.append([claim.names[j], f"{score([j]):.4g}", share])
+    echo_table(["feature", "alone", "lost without it"], rows, left={0})
+    more = found.k - MOST_SHOWN
+    click.echo(f"  ... and {more} more\n" if more > 0 else "")

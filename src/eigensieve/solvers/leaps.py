@@ -1,0 +1,171 @@
+"""Leaps and bounds: exact search for the trace and log-det criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.budget import Budget
+from ..core.problem import Problem
+from ..core.search import (
+    FREE,
+    IN,
+    OUT,
+    Expansion,
+    Ledger,
+    Node,
+    Search,
+    Target,
+    blocks_and_needs,
+    count_threads,
+    finish,
+)
+from ..core.solution import Solution, Status
+from ..core.start import find_start
+from .base import Solver
+
+# Work of one expansion, in nodes times features squared: about .02 s.
+WORK = 15_000_000
+# What a relaxation costs, in nodes of a dive.
+RELAX_WORK = 40
+
+
+class LeapsTree:
+    """The search tree: a node is a state of all features, the kernel does the rest.
+
+    The features are in the order of their blocks. B is scaled by powers of two to a diagonal near
+    1, which is exact.
+    """
+
+    name = "leaps"
+    horizon = -np.inf  # not used: an expansion ends by its number of nodes alone
+
+    def __init__(self, problem: Problem) -> None:
+        from ..kernels.leaps_linear import LOGDET, RANK_ONE, TRACE, Task
+
+        pencil = problem.pencil
+        blocks, quota = blocks_and_needs(problem)
+        self.features = np.argsort(blocks, kind="stable")
+        scale = np.exp2(-np.round(np.log2(pencil.diag_B) / 2))
+        H = _thin_factor(pencil.spectral_factor, scale)[self.features]
+        B = (pencil.B * np.outer(scale, scale))[np.ix_(self.features, self.features)]
+        kind = LOGDET if problem.criterion == "logdet" else TRACE
+        if H.shape[1] == 1 and kind == TRACE:
+            kind = RANK_ONE
+        unit = float(np.einsum("ij,ij->i", H, H).max())
+        self._task = Task(kind, B, H, blocks[self.features], quota, unit)
+        self._strides = Ledger(problem, False).strides
+        self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
+        self._include = problem.include
+
+    def roots(self, ledger: Ledger) -> list[Node]:
+        """All features free but those that must be chosen."""
+        state = np.full(self.features.size, FREE, dtype=np.int8)
+        state[np.isin(self.features, self._include)] = IN
+        return [Node(np.inf, state)]
+
+    def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
+        """Search below a node; see kernels/leaps.py."""
+        from ..kernels.leaps import AGAIN, CLOSED, visit
+        from ..kernels.leaps_linear import Log
+
+        p = self.features.size
+        best, record = np.zeros(p, dtype=np.bool_), np.array([cut, step, -np.inf])
+        log = Log(best, record, counts, self._strides)
+        states, bounds = np.empty((p + 1, p), dtype=np.int8), np.empty(p + 1)
+        stack, nodes, work = [Node(node.bound, node.state.copy())], 0, 0
+        while stack and work < self._limit:
+            bound, state, _ = stack.pop()
+            pick, bound, visited, n_open = visit(
+                self._task, log, state, bound, self._limit, states, bounds
+            )
+            nodes, work = nodes + visited, work + visited + RELAX_WORK
+            for s, b in zip(states[:n_open], bounds[:n_open]):
+                stack.append(Node(min(float(b), bound), s.copy()))
+            if n_open:  # the dive used up its limit
+                break
+            if pick == AGAIN:
+                stack.append(Node(bound, state))
+            elif pick != CLOSED:
+                for side in (OUT, IN):  # the better half is searched first
+                    child = state.copy()
+                    child[pick] = side
+                    stack.append(Node(bound, child))
+        support = np.sort(self.features[best]) if best.any() else None
+        return Expansion(nodes, stack, support, float(max(record[0], record[2])))
+
+
+def _thin_factor(factor: tuple[np.ndarray, np.ndarray], scale: np.ndarray) -> np.ndarray:
+    """H (p, c) with A = H H' in the units of ``scale``, and no more columns than A has rank."""
+    H, signs = factor
+    _, sizes, rows = np.linalg.svd(H[signs > 0] * scale, full_matrices=False)
+    keep = sizes > 1e-10 * sizes.max(initial=0.0)
+    if not keep.any():
+        return np.zeros((scale.size, 1))
+    return np.ascontiguousarray((sizes[keep, None] * rows[keep]).T)
+
+
+def solve_leaps(
+    problem: Problem,
+    budget: Budget,
+    *,
+    start: Sequence[int] | None = None,
+    n_starts: int | None = None,
+    max_nodes: int | None = None,
+    audit: bool = False,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+) -> Solution:
+    """Exact for the trace and log-det criteria, and for any criterion if A has rank one.
+
+    Parameters
+    ----------
+    problem, budget : see `eigensieve.solve`
+    start : a set to start from, of any size
+    n_starts : local searches besides those from the greedy sets
+    max_nodes : stop after about so many nodes
+    audit : check that the closed subproblems cover every set exactly once
+    n_jobs : threads; the result does not depend on them
+    random_state : seed of the random starts
+    """
+    target = Target(problem, budget.gap_tol)
+    tree = LeapsTree(target.problem)
+    # the greedy sets and one expansion solve what is easy, in less time than more starts take
+    support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
+    search = Search(tree, target, budget, count_threads(n_jobs), max_nodes=1, audit=audit)
+    outcome = search.run(support, np.inf)
+    is_hard = outcome.stopped is Status.ITERATION_LIMIT
+    if is_hard and (max_nodes is None or search.n_nodes < max_nodes):
+        support = find_start(
+            target.problem,
+            budget,
+            "leaps",
+            given=outcome.support.tolist(),
+            n_starts=n_starts,
+            random_state=random_state,
+        )
+        search.max_nodes = max_nodes
+        outcome = search.run(support, outcome.bound)
+    return finish(outcome, target, budget, "leaps")
+
+
+def refuses(problem: Problem) -> str | None:
+    """Why leaps and bounds cannot take the problem, or None."""
+    pencil = problem.pencil
+    if problem.criterion != "lambda_max" or pencil.is_rank_one or pencil.scale == 0:
+        return None
+    return (
+        "is for the trace and log-det criteria, or an A of rank one; "
+        "use 'levelset' for the largest eigenvalue"
+    )
+
+
+SOLVER = Solver(
+    name="leaps",
+    summary="leaps and bounds on the inverse; proves optimality; two classes, trace, log-det",
+    solve=solve_leaps,
+    certifies=True,
+    max_features=300,
+    refuses=refuses,
+)
