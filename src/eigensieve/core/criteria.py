@@ -61,16 +61,20 @@ def criterion_unit(scale: float, criterion: str) -> float:
     return float(np.log1p(scale)) if criterion == "logdet" else scale
 
 
-def value_rounding(values: np.ndarray, B: np.ndarray, criterion: str) -> float:
-    """How far round-off may put the criterion off; B (of unit diagonal) belongs to the set.
+def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str) -> float:
+    """How far round-off may put the criterion off; A and B (of unit diagonal) are of the set.
 
-    Every eigenvalue may be off by eps times the largest over the smallest eigenvalue of B.
+    An eigen-solver leaves eps of the largest eigenvalue on each of them, and rounding A and B
+    themselves moves an eigenvalue by eps (|A| + |value| |B|) over the smallest eigenvalue of B.
     """
     least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
-    error = 4 * len(B) * EPS * float(np.abs(values).max(initial=0.0)) / least
-    if criterion == "logdet":
-        return float(np.sum(np.log1p(error / (1.0 + np.maximum(values, 0.0)))))
-    return error if criterion == "lambda_max" else error * max(1, count_positive(values))
+    size = np.abs(values)
+    error = 4 * len(B) * EPS * (size.max() + (np.abs(A).max() + size) / least)
+    if criterion == "lambda_max":
+        return float(error.max())
+    if criterion == "trace":
+        return float(error.sum())
+    return float(np.sum(np.log1p(error / (1.0 + np.maximum(values, 0.0)))))
 
 
 def count_positive(values: np.ndarray) -> int:

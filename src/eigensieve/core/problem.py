@@ -100,7 +100,8 @@ class Problem:
         values, _ = generalized_eigh(small.A, None if identity else small.B)
         score = score_values(values, self.criterion)
         d = 1.0 / np.sqrt(small.diag_B)
-        return score + value_rounding(values, small.B * np.outer(d, d), self.criterion)
+        unit = np.outer(d, d)
+        return score + value_rounding(values, small.A * unit, small.B * unit, self.criterion)
 
     def solution(
         self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any

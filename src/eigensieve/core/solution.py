@@ -130,7 +130,7 @@ class Solution:
             raise VerificationError(f"scale {self.scale} does not belong to this pencil")
         objective = score_values(values, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
-        hidden = value_rounding(values, B, self.criterion)
+        hidden = value_rounding(values, A, B, self.criterion)
         _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular

@@ -11,9 +11,8 @@ A feature that does not fit into such a sum above a given value is in no better 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, optimize
 
-from ..kernels.levelset import proves
 from .criteria import generalized_eigh
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
@@ -181,8 +180,44 @@ def _by_levels(problem: Problem, value: float) -> float:
     low = min(max(float(singles.min()), value / unit), high)
     for _ in range(int(np.clip(2e8 / pencil.size**3, 3, STEPS))):  # not a second if it is large
         middle = (low + high) / 2
-        if proves(A, B, blocks, needs, middle, inside, free):
+        if _proves(middle * B - A, blocks, needs, inside, free):
             high = middle
         else:
             low = middle
     return high * unit
+
+
+def _proves(
+    N: np.ndarray, blocks: np.ndarray, needs: np.ndarray, inside: np.ndarray, free: np.ndarray
+) -> bool:
+    """Whether N = level B - A is seen to be positive definite on every allowed set.
+
+    The spectral trace test of kernels/levelset.py, in NumPy: a fitted model asks for it once.
+    """
+    if inside.size:
+        try:
+            C = linalg.solve_triangular(
+                np.linalg.cholesky(N[np.ix_(inside, inside)]), N[np.ix_(inside, free)], lower=True
+            )
+        except np.linalg.LinAlgError:
+            return False
+        N = N[np.ix_(free, free)] - C.T @ C
+    diagonal = np.diag(N)
+    if np.any(diagonal <= 0):
+        return False
+    if needs.sum() <= 1:
+        return True
+    scale = diagonal**-0.25  # half way between B's units and N's: often the best of simple ones
+    theta, V = linalg.eigh(N * np.outer(scale, scale))
+    squares, places = np.square(V), [np.flatnonzero(blocks[free] == b) for b in range(needs.size)]
+
+    def total(tau: float) -> float:
+        y = squares @ np.maximum(1.0 - tau * theta, 0.0)
+        return sum(float(np.sort(y[own])[own.size - n :].sum()) for own, n in zip(places, needs))
+
+    if theta[0] > MARGIN * theta[-1]:
+        return True
+    best = optimize.minimize_scalar(
+        lambda t: total(np.exp(t)), bounds=(-12.0 - np.log(theta[-1]), 12.0 - np.log(theta[-1]))
+    )
+    return bool(best.fun <= 1.0 - MARGIN)

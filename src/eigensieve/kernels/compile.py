@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import numba
@@ -16,7 +20,28 @@ logger.addHandler(logging.NullHandler())  # here, not at import eigensieve: logg
 def jit(function: F) -> F:
     """Compile on first call; the machine code is kept for later processes."""
     try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[return-value]
+        kernel = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError as reason:  # no folder can be written: slower to start, not broken
         logger.warning("kernels are compiled anew in every process: %s", reason)
         return numba.njit(nogil=True)(function)  # type: ignore[return-value]
+    drop_stale_code(str(kernel.stats.cache_path))
+    return kernel  # type: ignore[return-value]
+
+
+@cache
+def drop_stale_code(folder: str) -> None:
+    """Empty a cache that was made from other sources.
+
+    numba looks at the file of a kernel, not at the files of the kernels that it calls: after an
+    upgrade a kernel would go on with the old code of the others.
+    """
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    mark = Path(folder) / "eigensieve-kernels.sha256"
+    with suppress(OSError):
+        if mark.exists() and mark.read_text() == digest:
+            return
+        for path in Path(folder).glob("*.nb[ic]"):
+            if path.name.split(".")[0] in {source.stem for source in sources}:
+                path.unlink(missing_ok=True)
+        mark.write_text(digest)

@@ -156,27 +156,6 @@ def test_by_eigenvalues(
 
 
 @jit
-def proves(
-    A: np.ndarray,
-    B: np.ndarray,
-    block: np.ndarray,
-    need: np.ndarray,
-    level: float,
-    inside: np.ndarray,
-    free: np.ndarray,
-) -> bool:
-    """Whether one look shows that no set exceeds the level; need is that of the free features."""
-    N, n_positive = eliminate(A, B, level, inside, free)
-    if n_positive < inside.size or np.any(np.diag(N) <= 0.0):
-        return False
-    if free.size == 0 or need.sum() <= 1 or is_positive_definite(N, MARGIN):
-        return True
-    theta, V = decompose(N)
-    y = np.empty(theta.size)
-    return trace_sum(theta, V, block[free], need, y)[0] <= 1.0 - EPS
-
-
-@jit
 def indefinite_subset(N: np.ndarray, block: np.ndarray, needs: np.ndarray, few: int) -> np.ndarray:
     """At most three features, as many as needed, on which N is not positive definite."""
     u = N.shape[0]

@@ -80,9 +80,9 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
             used[count] = i
             count += 1
     if count <= k:
-        for i in heaviest(w, g, k):
-            if w[i] <= TINY:
-                used[count] = i
+        for j in heaviest(w, g, min(k + 1, w.size)):
+            if w[j] <= TINY:
+                used[count] = j
                 count += 1
             if count > k:
                 break
@@ -90,8 +90,7 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
     part = w[used]
     w[:] = 0.0
     if count <= k:
-        for i in used:
-            w[i] = 1.0
+        w[used] = 1.0
         return
     project(part, float(k))
     for i in range(count):

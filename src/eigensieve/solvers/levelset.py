@@ -28,8 +28,6 @@ from ..core.solution import Solution, Status, relative_gap
 from ..core.spectral_bound import may_exceed, spectral_upper_bound
 from ..core.start import find_start, resize
 from ..core.swap import swap_refine
-from ..kernels.levelset import search_below
-from ..kernels.levelset_start import climb
 from .base import Solver
 
 # The most features a search takes: one node of so many takes a tenth of a second.
@@ -74,6 +72,8 @@ class LevelsetTree:
         return [Node(np.inf, state)]
 
     def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
+        from ..kernels.levelset import search_below
+
         n_nodes, states, best, level = search_below(
             self._A,
             self._B,
@@ -93,6 +93,8 @@ class LevelsetTree:
 
     def climb(self, support: np.ndarray) -> np.ndarray:
         """The set that exchanges lead to."""
+        from ..kernels.levelset_start import climb
+
         movable = ~np.isin(self.features, self.problem.include)
         places = np.searchsorted(self.features, support)
         return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]

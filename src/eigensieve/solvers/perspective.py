@@ -39,7 +39,7 @@ LARGE = 4000
 MOST_FEATURES = 10_000
 MOST_ROOTS = 256
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
-COMPACT = 700
+COMPACT = 250
 CHUNK = 48
 # Features with the largest gradients that a node remembers.
 HOT = 80
@@ -123,10 +123,10 @@ class PerspectiveTree:
             self._strides,
         )
         open_nodes = []
-        for bound, part, *remembered in zip(bounds, states, *warm):
+        for bound, part, w, D, g in zip(bounds, states, *warm):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
-            open_nodes.append(Node(float(bound), state, self._pack(*remembered, here)))
+            open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
         return Expansion(visited, open_nodes, support, cut)
 
@@ -135,7 +135,7 @@ class PerspectiveTree:
     ) -> Warm:
         here = np.arange(w.size) if here is None else here
         used, tuned = np.flatnonzero(w), np.flatnonzero(self.D[here] != D)
-        hot = np.argpartition(g, -HOT)[-HOT:] if g.size > HOT else np.arange(g.size)
+        hot = np.flatnonzero(g >= (np.sort(g)[-HOT] if g.size > HOT else 0.0))
         return Warm(here[used], w[used], here[tuned], D[tuned], here[hot])
 
     def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
