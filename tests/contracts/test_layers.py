@@ -38,7 +38,8 @@ MAY_IMPORT = {
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
 ENTRY_POINT = "eigensieve.cli.main"  # its function is called main, as in every console script
-IN_KERNELS = {"numpy", "numba", "math", "__future__", "typing", "collections", "logging"}
+STANDARD = {"__future__", "collections", "contextlib", "functools", "hashlib", "logging", "pathlib"}
+IN_KERNELS = STANDARD | {"numpy", "numba", "math", "typing"}
 
 
 @dataclass(frozen=True)
