@@ -133,7 +133,7 @@ class Row:
     gap_bar : gap that may be left instead of a certificate
     factor : by how many times the reference must need more nodes; 0: print it, without a bar;
         None: no reference (too large for it)
-    expected : value and tolerance from the notes or a publication, ``unit`` times ours
+    expected : value and tolerance from the notes or a publication
     """
 
     label: str
@@ -145,7 +145,6 @@ class Row:
     gap_bar: float | None = None
     factor: float | None = None
     expected: tuple[float, float] | None = None
-    unit: float = 1.0
     quick: bool = False
 
 
@@ -203,10 +202,10 @@ def _cells(row: Row, given: argparse.Namespace) -> list[str]:
     bar = f"{row.bar:g}" if row.bar is not None else "-"
     if row.gap_bar is not None:
         bar = f"{row.gap_bar:.0%}"
-    value = f"{row.unit * solution.objective:.6g}"
+    value = f"{solution.objective:.6g}"
     if row.expected is not None:
         target, tol = row.expected
-        value += " =" if abs(row.unit * solution.objective - target) <= tol else f" != {target}"
+        value += " =" if abs(solution.objective - target) <= tol else f" != {target}"
     cells = [
         f"{row.label:34s}", f"{row.k:2d}", f"{run.seconds:7.3f}", f"{run.cpu:7.3f}", bar.rjust(6),
         verdict(good).rjust(6), f"{solution.n_nodes:10,}", f"{solution.status!s:14s}",
@@ -347,9 +346,6 @@ def pairs(given: argparse.Namespace) -> None:
 
 
 def sonar(given: argparse.Namespace) -> None:
-    # the notes use A = dd', ours is (n1 n2 / n^2) dd'
-    n1, n2 = np.unique(load("sonar")[1], return_counts=True)[1]
-    unit = (n1 + n2) ** 2 / (n1 * n2)
     rows = [
         Row(
             "sonar, s = 0",
@@ -360,7 +356,6 @@ def sonar(given: argparse.Namespace) -> None:
             limit=70,
             factor=0,
             expected=(value, 1e-5),
-            unit=unit,
             quick=k in (5, 30, 45),
         )
         for k, value in NOTES_SONAR.items()

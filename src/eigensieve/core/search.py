@@ -292,6 +292,14 @@ class Search:
         )
 
 
+def announce_compiling(budget: Budget, solver: str, kernel: object) -> None:
+    """Say so where a first use has to compile: that takes the better part of a minute."""
+    from ..kernels.compile import is_cached
+
+    if not is_cached(kernel):
+        budget.report(solver, "compiling, this once", 0)
+
+
 def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
     """The `Solution` of a search: OPTIMAL only if the gap that was asked for is closed."""
     problem = target.asked

@@ -45,3 +45,12 @@ def drop_stale_code(folder: str) -> None:
             if path.name.split(".")[0] in {source.stem for source in sources}:
                 path.unlink(missing_ok=True)
         mark.write_text(digest)
+
+
+def is_cached(kernel: object) -> bool:
+    """Whether a kernel is compiled already, in this process or on disk."""
+    stats, source = kernel.stats, kernel.py_func  # type: ignore[attr-defined]
+    if kernel.signatures:  # type: ignore[attr-defined]
+        return True
+    stem = f"{source.__module__.rpartition('.')[2]}.{source.__qualname__}"
+    return any(Path(str(stats.cache_path)).glob(f"{stem}-*.nbi"))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from .cholesky import factorize, invert, solve_lower
 from .compile import jit
 from .ledger import tally
-from .perspective import TINY, curvature, evaluate, project, relax, relax_in_parts, top_sum
+from .perspective import evaluate, relax, relax_in_parts, top_sum
+from .perspective_moves import MARGIN, best_last, choose_branch, schur, tune_diagonal
+from .perspective_newton import TINY, project
 
-# Relative rounding of a bound.
-MARGIN = 1e-11
 EPS = 2.2e-16
 # Up to this many undecided features the diagonal is tuned for the node.
 TUNE_LIMIT = 60
@@ -95,136 +92,6 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
     project(part, float(k))
     for i in range(count):
         w[used[i]] = part[i]
-
-
-@jit
-def schur(B: np.ndarray, forced: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """B on the free features, after the forced ones are eliminated."""
-    f, u = forced.size, free.size
-    U = np.empty((f, f))
-    for a in range(f):
-        for b in range(a, f):
-            U[a, b] = B[forced[a], forced[b]]
-    factorize(U, f)
-    C = np.empty((u, f))
-    for i in range(u):
-        for a in range(f):
-            C[i, a] = B[free[i], forced[a]]
-        solve_lower(U, f, C[i])
-    S = np.dot(C, C.T)
-    for i in range(u):
-        for j in range(u):
-            S[i, j] = B[free[i], free[j]] - S[i, j]
-    return S
-
-
-@jit
-def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """A larger diagonal below S (in the order of matrices) where ``pull`` says that it helps.
-
-    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= .995 of what it was. An
-    empty array if rounding spoils it.
-    """
-    u = D.size
-    low = 0.995 * D
-    new = low.copy()
-    M, P = np.empty((u, u)), np.empty((u, u))
-    for i in range(u):
-        M[i, i:] = S[i, i:]
-        M[i, i] -= new[i]
-    if not factorize(M, u):
-        return np.empty(0)
-    invert(M, u, P)
-    mu = 0.0
-    for i in range(u):
-        mu += pull[i] * D[i]
-    mu *= 0.3 / u
-    for _ in range(2):
-        for j in range(u):
-            if P[j, j] <= 0.0:
-                return np.empty(0)
-            delta = 1.0 / P[j, j] - mu / pull[j] if pull[j] > 0.0 else -np.inf
-            delta = max(min(delta, 0.98 / P[j, j]), low[j] - new[j])
-            new[j] += delta
-            factor = delta / (1.0 - delta * P[j, j])
-            row = P[j].copy()
-            for a in range(u):
-                step = factor * row[a]
-                for b in range(u):
-                    P[a, b] += step * row[b]
-        mu *= 0.3
-    for i in range(u):
-        M[i, i:] = S[i, i:]
-        M[i, i] -= (1.0 + 1e-9) * new[i]
-    if not factorize(M, u):
-        return np.empty(0)
-    return new
-
-
-@jit
-def best_last(
-    B: np.ndarray, H: np.ndarray, forced: np.ndarray, free: np.ndarray, logdet: bool
-) -> tuple[float, int]:
-    """The best single feature to add to the forced ones, by Schur complements; its value."""
-    f, u, c = forced.size, free.size, H.shape[0]
-    U = np.empty((f, f))
-    for a in range(f):
-        for b in range(a, f):
-            U[a, b] = B[forced[a], forced[b]]
-    if not factorize(U, f):
-        return np.inf, -1
-    for a in range(f):
-        if U[a, a] * U[a, a] <= 1e-4:
-            return np.inf, -1
-    X = np.empty((c, f))
-    Q = np.zeros((c, c))
-    for r in range(c):
-        for a in range(f):
-            X[r, a] = H[r, forced[a]]
-        solve_lower(U, f, X[r])
-    for r in range(c):
-        for s in range(c):
-            for a in range(f):
-                Q[r, s] += X[r, a] * X[s, a]
-    C, h, R = np.empty(f), np.empty(c), np.empty((c, c))
-    best, where = -np.inf, -1
-    for i in range(u):
-        rest = B[free[i], free[i]]
-        for a in range(f):
-            C[a] = B[free[i], forced[a]]
-        solve_lower(U, f, C)
-        for a in range(f):
-            rest -= C[a] * C[a]
-        if rest <= 1e-4:  # too near to the others for this arithmetic: leave it to score_set
-            return np.inf, i
-        for r in range(c):
-            h[r] = H[r, free[i]]
-            for a in range(f):
-                h[r] -= C[a] * X[r, a]
-        value = 0.0
-        for r in range(c):
-            for s in range(c):
-                R[r, s] = Q[r, s] + h[r] * h[s] / rest
-            value += R[r, r]
-        if logdet:
-            value = log_determinant(R)
-        if value > best:
-            best, where = value, i
-    return best * (1.0 + MARGIN), where
-
-
-@jit
-def log_determinant(Q: np.ndarray) -> float:
-    """log det(I + Q); Q is overwritten."""
-    value, c = 0.0, Q.shape[0]
-    for j in range(c):
-        value += math.log1p(Q[j, j])
-        pivot = 1.0 + Q[j, j]
-        for i in range(j + 1, c):
-            factor = Q[j, i] / pivot
-            for m in range(i, c):
-                Q[i, m] -= factor * Q[j, m]
-    return value
 
 
 @jit
@@ -438,59 +305,3 @@ def fix(
             count += 1
             matters = matters or w[i] > TINY
     return count, matters
-
-
-@jit
-def choose_branch(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    w: np.ndarray,
-    logdet: bool,
-) -> int:
-    """The position whose decision should lower the bound most, either way.
-
-    By the second-order model at the maximum: forcing w_j to v costs (w_j - v)^2 / (2 V_jj), V the
-    inverse of the curvature on the undecided weights, whose sum is given.
-    """
-    u, c, n_forced = free.size, H.shape[0], forced.size
-    where = 0
-    for i in range(u):
-        if w[i] * (1.0 - w[i]) > w[where] * (1.0 - w[where]):
-            where = i
-    held = np.flatnonzero(w > TINY)
-    free, w, u = free[held], w[held], held.size
-    moving = np.empty(u, dtype=np.int64)
-    m = 0
-    for i in range(u):
-        if 1e-4 < w[i] < 1.0 - 1e-4:
-            moving[m] = i
-            m += 1
-    if m < 2:
-        return where
-    moving = moving[:m]
-    T, U = np.empty(n_forced + u, dtype=np.int64), np.empty((n_forced + u, n_forced + u))
-    X, Y = np.empty((c, n_forced + u)), np.empty((c, u))
-    G, g = np.empty((c, c)), np.empty(u)
-    value, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
-    if value != value:
-        return where
-    M = curvature(B, D, free, moving, T, t, U, Y, G, logdet)
-    V = np.empty((m, m))
-    for i in range(m):
-        M[i, i] *= 1.0 + 1e-9
-    if not factorize(M, m):
-        return where
-    invert(M, m, V)
-    sums = V.sum(axis=1)
-    total = sums.sum()
-    best = -1.0
-    for i in range(m):
-        spread = max(V[i, i] - sums[i] * sums[i] / total, 1e-300)
-        x = w[moving[i]]
-        score = x * (1.0 - x) / spread
-        if score > best:
-            best, where = score, held[moving[i]]
-    return where

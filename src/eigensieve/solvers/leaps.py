@@ -17,6 +17,7 @@ from ..core.search import (
     Node,
     Search,
     Target,
+    announce_compiling,
     blocks_and_needs,
     count_threads,
     finish,
@@ -129,6 +130,9 @@ def solve_leaps(
     n_jobs : threads; the result does not depend on them
     random_state : seed of the random starts
     """
+    from ..kernels.leaps import visit
+
+    announce_compiling(budget, "leaps", visit)
     target = Target(problem, budget.gap_tol)
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take

@@ -20,6 +20,7 @@ from ..core.search import (
     Outcome,
     Search,
     Target,
+    announce_compiling,
     blocks_and_needs,
     count_threads,
     finish,
@@ -127,6 +128,9 @@ def solve_levelset(
     out first. That needs variances that differ, or a few strong components; where more than 500
     features are left there is no search, and the status is "gap limit" with the root bound.
     """
+    from ..kernels.levelset import search_below
+
+    announce_compiling(budget, "levelset", search_below)
     target = Target(problem, budget.gap_tol)
     work = target.problem
     is_small = work.pencil.size <= SEARCH_LIMIT

@@ -25,6 +25,7 @@ from ..core.search import (
     Outcome,
     Search,
     Target,
+    announce_compiling,
     count_threads,
     finish,
 )
@@ -168,6 +169,9 @@ def solve_perspective(
     audit : check that the closed parts of the tree add up to all sets
     n_jobs : threads
     """
+    from ..kernels.perspective_tree import search_perspective
+
+    announce_compiling(budget, "perspective", search_perspective)
     target = Target(problem, budget.gap_tol)
     work = target.problem
     support = find_start(
