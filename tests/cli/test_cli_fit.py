@@ -179,7 +179,7 @@ def test_the_gap_is_said_in_words_and_kept_in_the_model(run, wine: pd.DataFrame)
         name: found[name] for name in ("objective", "bound", "gap", "status")
     }
     proved = run(*args, "--solver", "exact").stdout
-    assert "optimal, proved optimal" in proved
+    assert "; proved optimal\n" in proved
     assert "Proved optimal: no set of 4 features" in Path("eigensieve-out/report.html").read_text(
         "utf-8"
     )

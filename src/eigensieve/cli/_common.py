@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..core.budget import Progress as SearchEvent
     from ..core.solution import Solution
     from ..studies.cv_path import ErrorEstimate
@@ -199,6 +201,16 @@ def describe_error(error: ErrorEstimate) -> str:
     return f"{percent(error.error)} (95 % interval {percent(error.low)} to {percent(error.high)})"
 
 
+def describe_classes(labels: np.ndarray) -> str:
+    """How many samples there are, and of which classes."""
+    import numpy as np
+
+    classes, counts = np.unique(labels, return_counts=True)
+    sizes = ", ".join(f"{printable(c)} {n}" for c, n in zip(classes[:8].tolist(), counts))
+    more = ", ..." if len(classes) > 8 else ""
+    return f"{len(labels)} samples in {len(classes)} classes ({sizes}{more})"
+
+
 def describe_bound(solution: Solution, constrained: bool) -> str:
     """What is known of the best set with as many features."""
     from ..core.wording import rounded_up
@@ -261,13 +273,15 @@ def show_search(progress: StageProgress) -> Callable[[SearchEvent], None]:
 
 def describe_event(event: SearchEvent) -> str:
     """How far a search has come, in a line."""
+    from ..core.wording import rounded_up
+
     parts = []
     if event.objective is not None:
         parts.append(f"best {event.objective:.5g}")
     if event.bound is not None and math.isfinite(event.bound):
         parts.append(f"bound {event.bound:.5g}")
         if event.objective is not None and event.objective > 0:
-            parts.append(f"gap {100 * (event.bound / event.objective - 1):.2g} %")
+            parts.append(f"gap {rounded_up(100 * (event.bound / event.objective - 1))} %")
     if event.n_nodes:
         parts.append(f"{event.n_nodes:,} nodes")
     return ", ".join(parts)

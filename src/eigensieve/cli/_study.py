@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -96,12 +95,18 @@ def check_task(task: Task) -> None:
         raise InputError("--exclude leaves no feature to select; exclude fewer")
 
 
-def find_features(wanted: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+def find_features(
+    wanted: Sequence[str], names: Sequence[str], option: str, target: str | None = None
+) -> list[int]:
     """Positions of the features named in an option."""
+    from ..io._names import close_names
+
     place = {name: j for j, name in enumerate(names)}
     for name in wanted:
         if name not in place:
-            close = difflib.get_close_matches(name, names[:5000])
+            if name == target:
+                raise InputError(f"{option}: {name!r} is the target, not a feature; leave it out")
+            close = close_names(name, names)
             hint = f"close: {', '.join(map(repr, close))}" if close else "see the table's header"
             raise InputError(f"{option}: no feature is named {name!r}; {hint}")
     return sorted({place[name] for name in wanted})

@@ -15,10 +15,19 @@ from ._study import find_features
 from .fit import resolve_floor, take_log2
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..core.pencil import Pencil
     from ..solvers.certificate import Certificate
 
 MOST_SHOWN = 30
+
+
+def check_noun(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """The sentence needs a word there."""
+    if not value.strip():
+        raise click.BadParameter("is empty; say what the features are, in the plural: genes, say.")
+    return value.strip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +39,7 @@ class Claim:
     names: list[str]
     noun: str
     shrinkage: float
-    n_samples: int
+    labels: np.ndarray
     notes: list[str]
 
     @property
@@ -46,7 +55,7 @@ class Claim:
     multiple=True,
     metavar="A,B",
     callback=common.split_names,
-    help="The features of the set, by name.",
+    help="The features of the set, by name; a name with a comma in double quotes.",
 )
 @click.option(
     "--features-file", type=common.FILE, metavar="FILE", help="The same, one name a line."
@@ -67,7 +76,11 @@ class Claim:
 @common.log2_floor_option
 @common.jobs_option
 @click.option(
-    "--noun", default="features", show_default=True, help="What the features are: genes, say."
+    "--noun",
+    default="features",
+    show_default=True,
+    callback=check_noun,
+    help="What the features are, in the plural: genes, say.",
 )
 @common.json_option
 def certify_command(
@@ -92,12 +105,14 @@ def certify_command(
 
 
 def read_names(path: Path) -> list[str]:
-    """One name a line; empty lines do not count."""
+    """One name a line, in double quotes or without; empty lines do not count."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8") from None
-    return [line.strip() for line in lines if line.strip()]
+    names = [line.strip() for line in lines]
+    quoted = [len(name) > 2 and name[0] == name[-1] == '"' for name in names]
+    return [name[1:-1] if q else name for name, q in zip(names, quoted) if name]
 
 
 def make_claim(
@@ -128,10 +143,11 @@ def make_claim(
     data = read_table(table, target, transpose=transpose, ignore=ignore)
     assert data.target is not None
     notes = list(data.notes)
-    chosen = find_features(wanted, data.names, "--features")
+    chosen = find_features(wanted, data.names, "the set", target)
     if len(chosen) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
-        notes.append(f"{twice!r} is named more than once; the set has {len(chosen)} features.")
+        size = f"{len(chosen)} feature{'' if len(chosen) == 1 else 's'}"
+        notes.append(f"{twice!r} is named more than once; the set has {size}.")
     X = data.X if floor is None else take_log2(data.X, floor, notes)
     echo_notes(notes)
     stats = ClassStats.from_data(X, data.target, form="rows")
@@ -148,7 +164,7 @@ def make_claim(
             callback=common.show_search(progress),
             random_state=0,
         )
-    return Claim(certificate, pencil, data.names, noun, s, len(X), notes)
+    return Claim(certificate, pencil, data.names, noun, s, data.target, notes)
 
 
 def as_plain(claim: Claim) -> dict[str, Any]:
@@ -174,7 +190,7 @@ def as_plain(claim: Claim) -> dict[str, Any]:
         "shrinkage": claim.shrinkage,
         "n_nodes": found.n_nodes,
         "seconds": found.seconds,
-        "n_samples": claim.n_samples,
+        "n_samples": len(claim.labels),
         "n_features": found.n_features,
         "notes": claim.notes,
     }
@@ -183,6 +199,8 @@ def as_plain(claim: Claim) -> dict[str, Any]:
 def echo_claim(claim: Claim) -> None:
     """The features, what is proved of them, and a better set if there is one."""
     found = claim.certificate
+    classes = common.describe_classes(claim.labels)
+    click.echo(f"{found.k} of {found.n_features} features, {classes}\n")
     echo_features(claim)
     sentence = printable(claim.sentence)
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")
@@ -190,11 +208,20 @@ def echo_claim(claim: Claim) -> None:
         f"score   {found.objective:.6g} ({found.criterion}, shrinkage {claim.shrinkage:.3g})"
     )
     click.echo(f"bound   {describe_gap(found)}")
-    click.echo(
-        f"search  {found.solver}, {found.n_nodes:,} nodes, {found.seconds:.1f} s; {found.status}"
-    )
+    click.echo(f"search  {describe_search(found)}")
     if found.better is not None:
         click.echo(f"better  {found.better.objective:.6g}; {found.better.status}")
+
+
+def describe_search(found: Certificate) -> str:
+    """What was searched, and how it ended."""
+    from ..solvers.certificate import GIVEN
+
+    if found.solver == GIVEN:
+        return "not needed"
+    nodes = f"{found.n_nodes:,} node{'' if found.n_nodes == 1 else 's'}"
+    end = str(found.status) if found.status.is_early or found.better is None else "finished"
+    return f"{found.solver}, {nodes}, {found.seconds:.1f} s; {end}"
 
 
 def describe_gap(found: Certificate) -> str:

@@ -89,7 +89,7 @@ def check_solver(ctx: click.Context, param: click.Parameter, value: str) -> str:
     "--time-limit",
     type=common.Positive(),
     metavar="SECONDS",
-    help="For each search; the best set so far is taken.",
+    help="For each search, also those of cross-validation; the best set so far is taken.",
 )
 @click.option(
     "--out",
@@ -199,14 +199,8 @@ def as_plain(result: FitResult, out: Path, files: Sequence[str]) -> dict[str, An
 
 def echo_summary(result: FitResult, out: Path, files: Sequence[str]) -> None:
     """What was selected, how good it is, and where it is."""
-    import numpy as np
-
-    classes, counts = np.unique(result.labels, return_counts=True)
-    sizes = ", ".join(f"{printable(c)} {n}" for c, n in zip(classes[:8].tolist(), counts))
-    click.echo(
-        f"{result.k} of {len(result.names)} features selected, from {result.n_samples} samples "
-        f"in {len(classes)} classes ({sizes}{', ...' if len(classes) > 8 else ''})\n"
-    )
+    classes = common.describe_classes(result.labels)
+    click.echo(f"{result.k} of {len(result.names)} features selected, from {classes}\n")
     echo_features(result)
     click.echo(f"k      {result.k}: {result.k_rule}")
     if result.error is None:
@@ -237,8 +231,9 @@ def describe_search(result: FitResult) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
     solution = result.estimator.solution_
     wishes = [*result.estimator.include, *result.estimator.exclude]
+    status = "" if solution.is_certified else f"{solution.status}, "
     return (
         f"{solution.solver}, {solution.criterion} {solution.objective:.4g}, "
-        f"shrinkage {result.estimator.shrinkage_:.3g}; {solution.status}, "
+        f"shrinkage {result.estimator.shrinkage_:.3g}; {status}"
         f"{common.describe_bound(solution, constrained=bool(wishes))}"
     )

@@ -29,6 +29,8 @@ CRITERIA = ("lambda_max", "trace", "logdet")
 # Eigenvalues of a semidefinite A below this share of the largest count as zero.
 NOISE = 1e-13
 EPS = float(np.finfo(float).eps)
+# Beside an eigenvalue above this the others are too inexact for log-det.
+DOMINANT = 1e6
 
 
 def check_criterion(criterion: str, pencil: Pencil) -> None:
@@ -56,6 +58,16 @@ def score_values(values: np.ndarray, criterion: str) -> float:
     raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
 
 
+def score_pair(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str) -> float:
+    """`score_values` of a small pair with B of unit diagonal, also where B is nearly singular.
+
+    Beside an eigenvalue of 1e10 the small ones are noise, and the logarithm would show it.
+    """
+    if criterion == "logdet" and values[0] > DOMINANT:
+        return float(np.linalg.slogdet(A + B)[1] - np.linalg.slogdet(B)[1])
+    return score_values(values, criterion)
+
+
 def criterion_unit(scale: float, criterion: str) -> float:
     """The unit in which a gap near zero is measured, from the scale of the eigenvalues."""
     return float(np.log1p(scale)) if criterion == "logdet" else scale
@@ -68,6 +80,8 @@ def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: 
     themselves moves an eigenvalue by eps (|A| + |value| |B|) over the smallest eigenvalue of B.
     """
     least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
+    if criterion == "logdet" and values[0] > DOMINANT:  # by determinants
+        return 8 * len(B) * EPS / least
     size = np.abs(values)
     error = 4 * len(B) * EPS * (size.max() + (np.abs(A).max() + size) / least)
     if criterion == "lambda_max":

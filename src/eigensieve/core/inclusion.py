@@ -112,6 +112,8 @@ def inclusion_bounds(
     >>> chain.values[0].tolist(), chain.lower[0].tolist(), chain.upper[0].tolist()
     ([1.0], [1.0], [5.0])
     """
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
     if chain is not None:
         if k is not None:
             raise InputError("give k or a chain of subsets, not both")
@@ -158,6 +160,8 @@ def _interlace(pencil: Pencil, chain: Chain) -> InclusionChain:
 
 def _nested(chain: Chain, p: int) -> list[np.ndarray]:
     """The subsets, small to large, each inside the next."""
+    if not isinstance(chain, Iterable):
+        raise InputError(f"chain must be a list of subsets of feature indices, not {chain!r}")
     subsets = sorted((_subset(item, p) for item in chain), key=len)
     if not subsets:
         raise InputError("chain is empty: name at least one subset")
@@ -176,7 +180,8 @@ def _subset(item: Sequence[int] | np.ndarray, p: int) -> np.ndarray:
     if subset.ndim != 1 or subset.size == 0 or subset.dtype.kind not in "iu":
         raise InputError(f"chain must hold subsets of feature indices, not {item!r}")
     if subset.min() < 0 or subset.max() >= p:
-        raise InputError(f"chain has an index outside 0..{p - 1}")
+        wrong = subset[(subset < 0) | (subset >= p)][0]
+        raise InputError(f"chain names feature {wrong}, outside 0..{p - 1}")
     if np.unique(subset).size < subset.size:
         raise InputError(f"chain has a subset that names a feature twice: {item!r}")
     return np.sort(subset).astype(np.intp)

@@ -17,7 +17,7 @@ from .criteria import (
     criterion_unit,
     fix_signs,
     generalized_eigh,
-    score_values,
+    score_pair,
     value_rounding,
 )
 from .pencil import Pencil
@@ -88,20 +88,23 @@ class Problem:
 
     def score(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, from scratch."""
-        small = self.pencil.restrict(support)
-        identity = small.has_identity_B
-        values, _ = generalized_eigh(small.A, None if identity else small.B)
-        return score_values(values, self.criterion)
+        return self._examine(support)[0]
 
     def ceiling(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, plus what round-off may hide of it."""
+        score, values, A, B = self._examine(support)
+        return score + value_rounding(values, A, B, self.criterion)
+
+    def _examine(
+        self, support: Sequence[int] | np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """The criterion, the eigenvalues, and the pair in units where diag(B) = 1."""
         small = self.pencil.restrict(support)
-        identity = small.has_identity_B
-        values, _ = generalized_eigh(small.A, None if identity else small.B)
-        score = score_values(values, self.criterion)
+        values, _ = generalized_eigh(small.A, None if small.has_identity_B else small.B)
         d = 1.0 / np.sqrt(small.diag_B)
         unit = np.outer(d, d)
-        return score + value_rounding(values, small.A * unit, small.B * unit, self.criterion)
+        A, B = small.A * unit, small.B * unit
+        return score_pair(values, A, B, self.criterion), values, A, B
 
     def solution(
         self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any
@@ -110,7 +113,7 @@ class Problem:
         S = np.sort(np.asarray(support, dtype=np.intp))
         small = self.pencil.restrict(S)
         values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
-        objective = score_values(values, self.criterion)
+        objective = self.score(S)
         m = 1 if self.criterion == "lambda_max" else count_positive(values)
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import count_positive, criterion_unit, score_values, value_rounding
+from .criteria import count_positive, criterion_unit, score_pair, value_rounding
 from .pencil import Pencil
 
 
@@ -128,7 +128,7 @@ class Solution:
         least, most = (criterion_unit(s, self.criterion) for s in (np.abs(A).max(), pencil.scale))
         if not least * (1 - tol) <= self.scale <= most * (1 + tol):
             raise VerificationError(f"scale {self.scale} does not belong to this pencil")
-        objective = score_values(values, self.criterion)
+        objective = score_pair(values, A, B, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
         hidden = value_rounding(values, A, B, self.criterion)
         _close(self.objective, objective, tol * size + hidden, "objective")

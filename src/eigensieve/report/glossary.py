@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.solution import Status
 from ..studies.fitting import GIVEN, FitResult
 
@@ -52,8 +54,12 @@ _ENDS = {
         "No exchange of one selected feature for another improves the set. That is no proof that "
         "it is the best set."
     ),
-    Status.FEASIBLE: "A set was found, and no more is known of it: another one may be better.",
+    Status.FEASIBLE: "A set was found without a search for better ones: another may be better.",
 }
+_LIMIT = (
+    "A computed upper limit for the criterion of every set of as many features. It does not mean "
+    "that a better set exists, and says nothing of the error on new samples."
+)
 
 
 def explain_words(result: FitResult) -> list[tuple[str, str]]:
@@ -67,6 +73,8 @@ def explain_words(result: FitResult) -> list[tuple[str, str]]:
     rows += [("Loading and weight", _LOADING), ("Shrinkage", _SHRINKAGE)]
     if criterion in _CRITERIA:
         rows.append((CRITERION_NAMES[criterion], _COMPARED + _CRITERIA[criterion]))
+    if np.isfinite(solution.bound) and not solution.is_certified:
+        rows.append(("Proved", _LIMIT))
     if status in _ENDS:
         rows.append((f"Status: {status}", _ENDS[status]))
     return rows

@@ -10,15 +10,18 @@ import numpy as np
 
 from ..core.budget import Callback
 from ..core.pencil import Pencil
-from ..core.problem import make_problem
+from ..core.problem import Problem, make_problem
+from ..core.quick_bound import root_bound
 from ..core.solution import Solution, Status, relative_gap
 from ..core.wording import rounded_down, rounded_up
 from ..errors import InputError
 from .dispatch import solve
 
 TIME_LIMIT = 10.0
+GIVEN = "given"  # the solver's name where nothing had to be searched
 MANY_TIMES = 10.0  # from there on percentages are hard to read
 MOST_NAMED = 50  # features of a better set that the sentence names
+CLOSED = 1e-6  # a gap up to this is "the best" in words, whatever gap_tol allows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +36,8 @@ class Certificate(Solution):
     Attributes
     ----------
     better : Solution or None
-        The best set that was found, if it scores more than the given one.
+        The best set that was found, if it scores more than the given one (by more than a
+        millionth, where the given one counts as optimal).
     """
 
     better: Solution | None = None
@@ -47,7 +51,7 @@ class Certificate(Solution):
         Parameters
         ----------
         noun : what the features are called, in the plural: "genes"
-        names : the names of all features, to name those of a better set
+        names : the names of all features of the pencil, to name those of a better set
 
         Examples
         --------
@@ -59,13 +63,17 @@ class Certificate(Solution):
         'a set of 2 features scores 80 % higher: a, b (proved the best)'
         """
         group = f"set of {self.k} {noun.removesuffix('s') if self.k == 1 else noun}"
-        if self.is_certified:
-            return f"proved: no other {group} scores higher (within {self._tolerance()})"
+        if names is not None and len(names) != self.n_features:
+            raise InputError(f"names has {len(names)} entries; the pencil has {self.n_features}")
+        if self.solver == GIVEN:
+            return f"there is no other {group} to choose"
+        if self.is_certified and self.better is None:
+            return f"proved: no other {group} scores higher{self._tolerance()}"
         if self.better is None:
             return self._limit(group)
         chosen = [str(j if names is None else names[j]) for j in self.better.support]
         listed = ", ".join(chosen[:MOST_NAMED]) + (", ..." if len(chosen) > MOST_NAMED else "")
-        best = self.better.is_certified
+        best = self.better.is_certified and self.better.gap <= CLOSED
         rest = " (proved the best)" if best else f"; {self._limit('set')}"
         return f"a {group} scores {self._gain()}: {listed}{rest}"
 
@@ -73,9 +81,11 @@ class Certificate(Solution):
 
     def _tolerance(self) -> str:
         size = self.gap_tol * max(abs(self.objective), self.scale)
+        if size <= 0:
+            return ""
         if self.objective > 0:
-            return f"{rounded_up(100 * size / self.objective)} %"
-        return rounded_up(size)
+            return f" (within {rounded_up(100 * size / self.objective)} %)"
+        return f" (within {rounded_up(size)})"
 
     def _limit(self, group: str) -> str:
         if math.isinf(self.bound):
@@ -147,7 +157,7 @@ def certify(
     problem = make_problem(pencil, k, criterion, include, exclude)
     _check_allowed(chosen, include, exclude)
     given = problem.solution(
-        problem.places(chosen), status=Status.FEASIBLE, solver="given", gap_tol=gap_tol
+        problem.places(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
     if given.is_certified:  # there is no other set
         return _judge(given, given)
@@ -165,7 +175,15 @@ def certify(
         random_state,
         start=chosen,
     )
-    return _judge(given, found)
+    return _judge(given, _with_bound(found, problem))
+
+
+def _with_bound(found: Solution, problem: Problem) -> Solution:
+    """A search that ended before its first node has no bound yet: that of the root."""
+    if math.isfinite(found.bound):
+        return found
+    support = problem.places(found.support)
+    return replace(found, bound=max(root_bound(problem, support), problem.ceiling(support)))
 
 
 def _judge(given: Solution, found: Solution) -> Certificate:
@@ -182,16 +200,22 @@ def _judge(given: Solution, found: Solution) -> Certificate:
         n_iter=found.n_iter,
         seconds=found.seconds,
     )
-    better = found if not closed and found.objective > given.objective else None
+    gain = relative_gap(given.objective, found.objective, given.scale)
+    better = found if gain > (min(given.gap_tol, CLOSED) if closed else 0) else None
     return Certificate(**{f.name: getattr(claim, f.name) for f in fields(Solution)}, better=better)
 
 
 def _check_support(support: Sequence[int] | np.ndarray, pencil: Pencil) -> np.ndarray:
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
     chosen = np.asarray(support)
+    if chosen.dtype == bool and chosen.ndim == 1:
+        raise InputError("support must list feature indices, not a mask: use np.flatnonzero(mask)")
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         raise InputError(f"support must list feature indices (whole numbers), not {support!r}")
     if chosen.min() < 0 or chosen.max() >= pencil.size:
-        raise InputError(f"support has an index outside 0..{pencil.size - 1}")
+        wrong = chosen[(chosen < 0) | (chosen >= pencil.size)][0]
+        raise InputError(f"support names feature {wrong}, outside 0..{pencil.size - 1}")
     values, counts = np.unique(chosen, return_counts=True)
     if values.size < chosen.size:
         raise InputError(f"support names feature {values[np.argmax(counts)]} more than once")

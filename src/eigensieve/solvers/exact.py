@@ -11,7 +11,7 @@ from .base import Solver
 # Up to this many features leaps and bounds may be worth trying.
 SMALL = 120
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
-LEAST_DIAGONAL = 0.02
+LEAST_DIAGONAL = 0.03
 
 
 def choose_algorithm(problem: Problem) -> str:
