@@ -63,7 +63,8 @@ def test_a_poor_set_is_told_so(run, wine_csv: Path, optimum) -> None:
     result = run("certify", wine_csv, "--target", "kind", "--features", ",".join(poor))
     assert "A set of 3 features scores" in result.stdout
     assert f"% higher: {', '.join(names)} (proved the best)." in result.stdout
-    assert "feasible" in result.stdout
+    assert " s; finished\n" in result.stdout
+    assert result.stdout.startswith("3 of 13 features, 178 samples in 3 classes (")
     found = certify(run, wine_csv, poor, "--noun", "compounds")
     assert found["features"] == poor
     assert found["sentence"].startswith("a set of 3 compounds scores")
@@ -114,6 +115,32 @@ def test_a_name_given_twice_counts_once(run, wine_csv: Path) -> None:
     assert json.loads(result.stdout)["k"] == 2
 
 
+def test_one_name_given_twice(run, wine_csv: Path) -> None:
+    result = run("certify", wine_csv, "--target", "kind", "--features", "ash,ash")
+    assert "the set has 1 feature.\n" in result.stderr
+
+
+def test_names_with_commas_are_quoted(run, wine: pd.DataFrame) -> None:
+    wine.rename(columns={"ash": "ash, total"}).to_csv("w.csv", index=False)
+    Path("list.txt").write_text('"ash, total"\nproline\n', encoding="utf-8")
+    args = ["certify", "w.csv", "--target", "kind", "--json"]
+    found = json.loads(run(*args, "--features", '"ash, total",proline').stdout)
+    assert found["features"] == ["ash, total", "proline"]
+    assert json.loads(run(*args, "--features-file", "list.txt").stdout)["k"] == 2
+
+
+def test_all_features(run, wine: pd.DataFrame, wine_csv: Path) -> None:
+    names = ",".join(wine.columns[1:-1])
+    result = run("certify", wine_csv, "--target", "kind", "--features", names)
+    assert "There is no other set of 13 features to choose.\n" in result.stdout
+    assert "search  not needed\n" in result.stdout
+
+
+def test_no_time_and_no_shrinkage_still_give_a_bound(run, wine_csv: Path) -> None:
+    found = certify(run, wine_csv, ["ash", "magnesium"], "--shrinkage", 0, "--time-limit", 0)
+    assert found["bound"] is not None
+
+
 def test_one_feature(run, wine_csv: Path) -> None:
     result = run("certify", wine_csv, "--target", "kind", "--features", "ash", "--noun", "genes")
     assert "A set of 1 gene scores" in result.stdout
@@ -137,8 +164,9 @@ def test_no_time_still_gives_a_bound(run, noise_npz: Path) -> None:
 WRONG = {
     "unknown": (["--features", "alcohl,ash"], "no feature is named 'alcohl'; close: 'alcohol'"),
     "strange": (["--features", "zzz"], "no feature is named 'zzz'; see the table's header"),
+    "other case": (["--features", "ASH"], "no feature is named 'ASH'; close: 'ash'"),
     "no file": (["--features-file", "none.txt"], "none.txt: No such file"),
-    "target": (["--features", "kind"], "no feature is named 'kind'"),
+    "target": (["--features", "ash,kind"], "'kind' is the target, not a feature; leave it out"),
 }
 
 
@@ -163,6 +191,7 @@ USAGE = {
     "time nan": ["--features", "ash", "--time-limit", "nan"],
     "shrinkage": ["--features", "ash", "--shrinkage", "2"],
     "criterion": ["--features", "ash", "--criterion", "magic"],
+    "noun": ["--features", "ash", "--noun", " "],
     "floor alone": ["--features", "ash", "--log2-floor", "2"],
 }
 
@@ -214,11 +243,13 @@ def test_progress_says_incumbent_bound_gap_and_nodes() -> None:
     show(Progress("greedy", "forward", 3, total=10))
     show(Progress("levelset", "search", 5, objective=-1.0, bound=0.5, n_nodes=5))
     show(Progress("levelset", "search", 5, objective=1.0, bound=float("inf")))
+    show(Progress("leaps", "search", 5, objective=1.0, bound=3.0))
     assert seen == [
         ("perspective search: best 2, bound 2.1, gap 5 %, 1,234 nodes", 1234, 0),
         ("greedy forward", 3, 10),
         ("levelset search: best -1, bound 0.5, 5 nodes", 5, 0),
         ("levelset search: best 1", 5, 0),
+        ("leaps search: best 1, bound 3, gap 200 %", 5, 0),
     ]
 
 

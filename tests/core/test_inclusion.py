@@ -131,7 +131,8 @@ WRONG = {
     "equal size": ({"chain": [[0, 1], [1, 2]]}, "not nested"),
     "names": ({"chain": [["a"]]}, "feature indices"),
     "empty subset": ({"chain": [[]]}, "feature indices"),
-    "outside": ({"chain": [[3]]}, r"outside 0\.\.2"),
+    "outside": ({"chain": [[3]]}, r"names feature 3, outside 0\.\.2"),
+    "no list": ({"chain": 5}, "must be a list of subsets"),
     "negative": ({"chain": [[-1]]}, r"outside 0\.\.2"),
     "twice": ({"chain": [[1, 1]]}, "names a feature twice"),
 }
@@ -141,3 +142,8 @@ WRONG = {
 def test_wrong_use(options: dict, said: str) -> None:
     with pytest.raises(es.errors.InputError, match=said):
         es.inclusion_bounds(es.Pencil(np.eye(3)), **options)
+
+
+def test_no_pencil() -> None:
+    with pytest.raises(es.errors.InputError, match="expected a Pencil, not ndarray"):
+        es.inclusion_bounds(np.eye(3), 1)

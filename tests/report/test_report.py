@@ -233,7 +233,11 @@ def test_words_are_explained(two: FitResult, three: FitResult) -> None:
         assert word in explained
     assert "Nested:" not in text_of(render_report(three))
     for criterion in CRITERION_NAMES:
-        assert explain_words(with_solution(two, criterion=criterion))[-2][0].startswith(criterion)
+        explained = [word for word, _ in explain_words(with_solution(two, criterion=criterion))]
+        assert explained[-3].startswith(criterion)
+        assert explained[-2:] == ["Proved", "Status: converged"]
+    unknown = explain_words(with_solution(two, bound=np.inf))
+    assert "Proved" not in [word for word, _ in unknown]
     assert explain_words(with_solution(two, status=Status.OPTIMAL))[-1][0] == "logdet (Wilks)"
 
 

@@ -123,6 +123,26 @@ def test_no_time_gives_the_first_bound_at_once() -> None:
     assert "can score more than" in claim.explain()
 
 
+def test_no_time_gives_a_bound_without_shrinkage() -> None:
+    """Leaps and bounds knows none before its first node."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 40)), np.arange(90) % 2
+    pencil = es.lda_pencil(X, y, shrinkage=0.0)
+    best = es.solve(pencil, 8, solver="exact", criterion="logdet")
+    claim = es.certify(pencil, np.arange(8), "logdet", time_limit=0)
+    claim.verify(pencil)
+    assert best.objective <= claim.bound < math.inf
+
+
+def test_a_wide_tolerance_hides_no_better_set(pencil: es.Pencil) -> None:
+    claim = es.certify(pencil, [5, 6, 7], "trace", gap_tol=100.0)
+    assert claim.is_certified
+    assert claim.better is not None
+    assert claim.better.objective > claim.objective
+    assert "proved" not in claim.explain()
+    assert "no set can score more than" in claim.explain()
+
+
 def test_ctrl_c_keeps_what_is_proved() -> None:
     pencil = wide_pencil()
 
@@ -139,6 +159,7 @@ def test_the_whole_set_has_no_rival(pencil: es.Pencil) -> None:
     claim = es.certify(pencil, range(10), "logdet")
     assert claim.is_certified
     assert claim.gap == 0
+    assert claim.explain("genes") == "there is no other set of 10 genes to choose"
 
 
 # ---------------------------------------------------------------- words
@@ -206,6 +227,8 @@ def test_sentences_with_a_better_set(claim: Certificate) -> None:
 def test_the_tolerance_is_one_of_the_score(claim: Certificate) -> None:
     small = dataclasses.replace(claim, objective=0.01, scale=1.0, bound=0.01)
     assert small.explain() == "proved: no other set of 2 features scores higher (within 0.01 %)"
+    nothing = dataclasses.replace(claim, objective=0.0, scale=0.0, bound=0.0)
+    assert nothing.explain() == "proved: no other set of 2 features scores higher"
     zero = dataclasses.replace(claim, objective=0.0, scale=1.0, bound=0.0)
     assert zero.explain() == "proved: no other set of 2 features scores higher (within 1e-06)"
 
@@ -222,11 +245,11 @@ WRONG = {
     "empty": ([], {}, "support must list"),
     "names": (["a"], {}, "support must list"),
     "fractions": ([0.5], {}, "support must list"),
-    "mask": ([True, False], {}, "support must list"),
+    "mask": ([True, False], {}, "not a mask: use np.flatnonzero"),
     "nested": ([[0, 1]], {}, "support must list"),
     "twice": ([1, 2, 1], {}, "names feature 1 more than once"),
-    "outside": ([10], {}, r"outside 0\.\.9"),
-    "negative": ([-1], {}, r"outside 0\.\.9"),
+    "outside": ([3, 10], {}, r"names feature 10, outside 0\.\.9"),
+    "negative": ([-1], {}, r"names feature -1, outside 0\.\.9"),
     "include": ([0, 1], {"include": [5]}, "feature 5 is in include, but not in the support"),
     "exclude": ([0, 1], {"exclude": [1]}, "feature 1 of the support is in exclude"),
     "criterion": ([0, 1], {"criterion": "magic"}, "criterion is 'magic'"),
@@ -238,3 +261,13 @@ WRONG = {
 def test_wrong_use(pencil: es.Pencil, support: list, options: dict, said: str) -> None:
     with pytest.raises(es.errors.InputError, match=said):
         es.certify(pencil, support, **options)
+
+
+def test_no_pencil() -> None:
+    with pytest.raises(es.errors.InputError, match="expected a Pencil, not ndarray"):
+        es.certify(np.eye(3), [0])
+
+
+def test_names_are_those_of_all_features(claim: Certificate) -> None:
+    with pytest.raises(es.errors.InputError, match="names has 1 entries; the pencil has 4"):
+        claim.explain(names=["a"])

@@ -143,7 +143,7 @@ def make_claim(
     data = read_table(table, target, transpose=transpose, ignore=ignore)
     assert data.target is not None
     notes = list(data.notes)
-    chosen = find_features(wanted, data.names, "the set", target)
+    chosen = find_features(wanted, data.names, "the list of features", target)
     if len(chosen) < len(wanted):
         twice = next(name for name in wanted if wanted.count(name) > 1)
         size = f"{len(chosen)} feature{'' if len(chosen) == 1 else 's'}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import _common as common
-from ._common import describe_error, echo_json, echo_notes, echo_table, percent, printable
+from ._common import describe_error, echo_json, echo_notes, echo_table, percent
 from ._outputs import MODEL, SELECTED, check_folder, make_model, staged, write_fit
 from ._study import Task, check_task, find_features, run_task
 

@@ -73,7 +73,8 @@ class Certificate(Solution):
             return self._limit(group)
         chosen = [str(j if names is None else names[j]) for j in self.better.support]
         listed = ", ".join(chosen[:MOST_NAMED]) + (", ..." if len(chosen) > MOST_NAMED else "")
-        best = self.better.is_certified and self.better.gap <= CLOSED
+        proved = min(self.better.gap, self.better.gap_tol) <= CLOSED
+        best = self.better.is_certified and proved
         rest = " (proved the best)" if best else f"; {self._limit('set')}"
         return f"a {group} scores {self._gain()}: {listed}{rest}"
 
