@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import OptionError
 from .checks import check_number
 from .solution import Status
 
@@ -63,6 +64,8 @@ class Budget:
         if self.time_limit is not None:
             check_number(self.time_limit, "time_limit", 0.0, np.inf, "seconds >= 0, or None")
         check_number(self.gap_tol, "gap_tol", 0.0, np.inf, "a number >= 0")
+        if self.callback is not None and not callable(self.callback):
+            raise OptionError(f"callback is {self.callback!r}; it must be a function, or None")
 
     @property
     def seconds(self) -> float:

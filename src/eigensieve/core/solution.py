@@ -96,7 +96,9 @@ class Solution:
         return self.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
-        gap = "unknown" if np.isinf(self.bound) else f"{100 * self.gap:.2g} %"
+        percent = 100 * self.gap
+        digits = ".0f" if percent >= 100 else ".2g"
+        gap = "unknown" if np.isinf(percent) else f"{percent:{digits}} %"
         return (
             f"Solution(k={self.k}, {self.criterion}={self.objective:.6g}, gap={gap}, "
             f"status={self.status}, solver={self.solver!r})"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg, optimize
 
-from .criteria import generalized_eigh
+from .criteria import EPS, generalized_eigh, value_rounding
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .problem import Problem
@@ -39,7 +39,8 @@ def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
         bound = _by_levels(problem, value)
     else:
         top = float(pencil.top()[0][0])
-        top += MARGIN * max(abs(top), pencil.scale)
+        share = float((_diagonal_below(pencil) / pencil.diag_B).min())
+        top += (MARGIN + 8 * pencil.size * EPS / share) * max(abs(top), pencil.scale)
         bound = min(TraceBound(problem).least, top)
     return max(bound, value)
 
@@ -174,8 +175,9 @@ def _by_levels(problem: Problem, value: float) -> float:
     inside = problem.include.astype(np.int64)
     free = np.setdiff1d(problem.features, inside)
     needs = needs - np.bincount(blocks[inside], minlength=needs.size)
-    top = float(generalized_eigh(A, B)[0][0])
-    high = top + MARGIN * max(abs(top), 1.0)
+    values = generalized_eigh(A, B)[0]
+    top = float(values[0])
+    high = top + MARGIN * max(abs(top), 1.0) + value_rounding(values, A, B, "lambda_max")
     singles = np.diag(A)[free if needs.sum() else inside]
     low = min(max(float(singles.min()), value / unit), high)
     for _ in range(int(np.clip(2e8 / pencil.size**3, 3, STEPS))):  # not a second if it is large

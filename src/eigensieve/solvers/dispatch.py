@@ -22,6 +22,8 @@ from .base import Solver
 
 # Arguments that every call may carry; a solver gets those it declares.
 SHARED_OPTIONS = ("random_state", "n_jobs")
+# Options that count something, wherever they occur, and the least they may be.
+LEAST = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 
 
 def solve(
@@ -203,10 +205,19 @@ def _prepare(
             f"solver {name!r} has no option {', '.join(unknown)}; "
             f"it has {', '.join(own) if own else 'none'}"
         )
+    for option, least in LEAST.items():
+        value = given.get(option)
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if value is not None and not (is_whole and int(value) >= least):
+            raise OptionError(
+                f"{option} is {value!r}; it must be a whole number >= {least}, or None"
+            )
     shared: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
     for option, value in shared.items():
         if isinstance(value, bool) or not isinstance(value, Integral | None):
             raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
+    if n_jobs == 0:
+        raise OptionError("n_jobs is 0; it must be a number of threads, or -1 for all cores")
     if random_state is None:  # the same call gives the same answer
         shared["random_state"] = 0
     return solver, {**given, **{o: v for o, v in shared.items() if o in known}}

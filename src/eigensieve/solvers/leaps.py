@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.problem import Problem
+from ..core.quick_bound import root_bound
 from ..core.search import (
     FREE,
     IN,
@@ -151,6 +152,8 @@ def solve_leaps(
         )
         search.max_nodes = max_nodes
         outcome = search.run(support, outcome.bound)
+    if np.isinf(outcome.bound):  # there was no time for a single node
+        outcome.bound = target.inward(root_bound(problem, outcome.support))
     return finish(outcome, target, budget, "leaps")
 
 

@@ -271,10 +271,10 @@ def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarr
 
 
 def _refuses(problem: Problem) -> str | None:
-    if problem.quota is not None:
-        return "takes one k for all blocks; use 'leaps'"
     if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one:
         return "is for the trace and log-det criteria; use 'levelset' for the largest eigenvalue"
+    if problem.quota is not None:
+        return "takes one k for all blocks; use 'leaps'"
     return None
 
 
