@@ -64,8 +64,33 @@ def score_pair(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str)
     Beside an eigenvalue of 1e10 the small ones are noise, and the logarithm would show it.
     """
     if criterion == "logdet" and values[0] > DOMINANT:
-        return float(np.linalg.slogdet(A + B)[1] - np.linalg.slogdet(B)[1])
+        (sign, both), (_, own) = np.linalg.slogdet(A + B), np.linalg.slogdet(B)
+        if sign > 0:
+            return float(both - own)
     return score_values(values, criterion)
+
+
+def factor_eigenvalues(H: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The eigenvalues, descending, of H'H and B (of unit diagonal), as many as B has rows.
+
+    From singular values: beside a large one the small ones keep their digits, which those of an
+    eigen-solver do not.
+    """
+    L, scale = unit_cholesky(B)
+    Z = linalg.solve_triangular(L, (H * scale).T, lower=True)
+    values = np.zeros(len(B))
+    found = np.square(linalg.svdvals(Z))
+    values[: found.size] = found
+    return values
+
+
+def factor_rounding(values: np.ndarray, B: np.ndarray, criterion: str) -> float:
+    """How far round-off may put the criterion off that `factor_eigenvalues` give."""
+    least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
+    error = 8 * len(B) * EPS * values / least
+    if criterion == "logdet":
+        return float(np.sum(np.log1p(error / (1.0 + values))))
+    return float(error.sum())
 
 
 def criterion_unit(scale: float, criterion: str) -> float:
@@ -81,7 +106,7 @@ def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: 
     """
     least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
     if criterion == "logdet" and values[0] > DOMINANT:  # by determinants
-        return 8 * len(B) * EPS / least
+        return 8 * len(B) * EPS * (1.0 + float(np.abs(A).max())) / least
     size = np.abs(values)
     error = 4 * len(B) * EPS * (size.max() + (np.abs(A).max() + size) / least)
     if criterion == "lambda_max":

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
+from .budget import Budget
 from .criteria import EPS
 from .factor_pencil import FactorPencil
 from .problem import Problem
@@ -38,7 +39,10 @@ class ScaledPencil:
         pencil = problem.pencil
         self.scale = 1.0 / np.sqrt(pencil.diag_B)
         self.pencil = pencil
-        self.H = np.ascontiguousarray(pencil.spectral_factor[0] * self.scale)
+        H = pencil.spectral_factor[0] * self.scale
+        if len(H) > pencil.size:
+            H = np.linalg.qr(H, mode="r")
+        self.H = np.ascontiguousarray(H)
 
     @cached_property
     def _W(self) -> np.ndarray | None:
@@ -140,7 +144,11 @@ def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
     value, g = part.evaluate(w)
     step = part.need / max(float(np.abs(g).sum()), np.finfo(float).tiny)
     for _ in range(MAX_STEPS):
-        bound = value - float(g @ w) + float(np.sort(g)[g.size - part.need :].sum())
+        bound = (
+            value
+            - float(g @ np.where(w > TINY, w, 0.0))
+            + float(np.sort(g)[g.size - part.need :].sum())
+        )
         if bound <= cut or bound - value <= 1e-6 * abs(bound):
             break
         d = project(w + step * g, part.need) - w
@@ -180,11 +188,12 @@ def relax_all(
     *,
     cut: float = -np.inf,
     maximise: Callable[[Part, np.ndarray, float], np.ndarray] = ascend,
+    budget: Budget | None = None,
 ) -> Relaxation:
     """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
 
-    It may end early once the bound is at or below ``cut``. ``maximise`` solves for the working
-    set; whatever it finds, the bound is valid.
+    It may end early: once the bound is at or below ``cut``, or by the budget. ``maximise`` solves
+    for the working set; whatever it finds, the bound is valid.
     """
     need = problem.k - int(np.count_nonzero(state == IN))
     is_free = state == FREE
@@ -213,7 +222,7 @@ def relax_all(
         late[active] = False
         kth = np.sort(now.gradient[is_free])[-need] if need else np.inf
         violators = np.flatnonzero(late & (now.gradient >= kth))
-        if best.bound <= cut or violators.size == 0:
+        if best.bound <= cut or violators.size == 0 or (budget and budget.stop()):
             break
         order = np.argsort(-now.gradient[violators], kind="stable")[:WORKING_SET]
         active = np.union1d(active, violators[order])
@@ -233,7 +242,8 @@ def _price(
     free = np.flatnonzero(state == FREE)
     need = problem.k - int(np.count_nonzero(state == IN))
     top = np.sort(gradient[free])[free.size - need :].sum()
-    bound = value - float(gradient[free] @ weights[free]) + float(top)
+    held = np.where(weights > TINY, weights, 0.0)  # what f sees
+    bound = value - float(gradient[free] @ held[free]) + float(top)
     margin = MARGIN + 8 * problem.k * EPS / float(scaled.D[T].min())
     return Relaxation(bound * (1 + margin), weights.copy(), gradient)
 

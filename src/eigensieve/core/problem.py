@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,11 @@ from .criteria import (
     check_criterion,
     count_positive,
     criterion_unit,
+    factor_eigenvalues,
+    factor_rounding,
     fix_signs,
     generalized_eigh,
-    score_pair,
+    score_values,
     value_rounding,
 )
 from .pencil import Pencil
@@ -92,19 +94,22 @@ class Problem:
 
     def ceiling(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, plus what round-off may hide of it."""
-        score, values, A, B = self._examine(support)
-        return score + value_rounding(values, A, B, self.criterion)
+        score, rounding = self._examine(support)
+        return score + rounding()
 
-    def _examine(
-        self, support: Sequence[int] | np.ndarray
-    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """The criterion, the eigenvalues, and the pair in units where diag(B) = 1."""
+    def _examine(self, support: Sequence[int] | np.ndarray) -> tuple[float, Callable[[], float]]:
+        """The criterion, and what tells how far round-off may put it off."""
         small = self.pencil.restrict(support)
-        values, _ = generalized_eigh(small.A, None if small.has_identity_B else small.B)
         d = 1.0 / np.sqrt(small.diag_B)
-        unit = np.outer(d, d)
-        A, B = small.A * unit, small.B * unit
-        return score_pair(values, A, B, self.criterion), values, A, B
+        B = small.B * np.outer(d, d)
+        if self.criterion != "lambda_max":
+            H = self.pencil.spectral_factor[0][:, np.asarray(support, dtype=np.intp)] * d
+            values = factor_eigenvalues(H, B)
+            score = score_values(values, self.criterion)
+            return score, lambda: factor_rounding(values, B, self.criterion)
+        values, _ = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        A = small.A * np.outer(d, d)
+        return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
 
     def solution(
         self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any

@@ -14,6 +14,8 @@ from .spectral_bound import spectral_upper_bound
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
+# A step of the relaxation costs about c^2 p for an A of rank c.
+MOST_WORK = 2e7
 
 
 def root_bound(problem: Problem, support: np.ndarray) -> float:
@@ -29,10 +31,12 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     target = Target(problem, 0.0)
     # sets within the quotas are sets: a bound on all holds for them
     work = replace(target.problem, quota=None)
+    c = min(len(pencil.spectral_factor[0]), pencil.size)
+    is_cheap = c * c * pencil.size <= MOST_WORK
     if work.criterion != "lambda_max":
-        return target.outward(_perspective_bound(work, support))
+        return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
     bound = spectral_upper_bound(problem)
-    if pencil.is_psd and len(pencil.spectral_factor[0]) < pencil.size // 2:
+    if pencil.is_psd and is_cheap and c < pencil.size // 2:
         trace = replace(work, criterion="trace")
         bound = min(bound, _perspective_bound(trace, support))
     return bound

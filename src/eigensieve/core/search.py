@@ -33,6 +33,7 @@ ROUND = 16
 CROWD = 20_000
 # Below this relative gap double precision proves nothing.
 FLOOR = 1e-9
+LARGEST_EXPONENT = 700.0
 # What is left of gap_tol for the rounding of incumbents.
 SHARE = 0.95
 
@@ -109,7 +110,9 @@ class Target:
 
     def inward(self, value: float) -> float:
         """A value or bound of the criterion that was asked for, in that of the search."""
-        return math.expm1(value) if self._is_log else value
+        if not self._is_log:
+            return value
+        return math.expm1(value) if value < LARGEST_EXPONENT else math.inf
 
     def cut(self, value: float) -> float:
         """The largest bound that closes a node when the incumbent has this value."""

@@ -44,7 +44,7 @@ def find_start(
         refined, _, _ = swap_refine(problem, support, budget)
         seen |= {tuple(support), tuple(refined)}
         score = problem.score(refined)
-        if score > value:
+        if best is None or score > value:
             best, value = refined, score
         if budget.stop() is not None:
             break

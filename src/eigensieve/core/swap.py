@@ -38,6 +38,9 @@ def swap_refine(
     removable = np.flatnonzero(~np.isin(S, problem.include))
     if problem.pencil.size == S.size or removable.size == 0:
         return np.sort(S), 0, Status.CONVERGED
+    stopped = budget.stop()
+    if stopped is not None:
+        return np.sort(S), 0, stopped
     scan = make_scan(problem)
     with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
         return _climb(problem, scan, S, removable, budget)
@@ -273,7 +276,11 @@ class LambdaScan(Scan):
         value = self.problem.score(self.support)
         unit = self.pencil.scale
         floor = value + LEAST_GAIN * max(abs(value), unit)
-        rests = {s: SetPencil.of(self.pencil, np.delete(self.support, s)) for s in removable}
+        rests = {}
+        for slot in removable:
+            rests[int(slot)] = SetPencil.of(self.pencil, np.delete(self.support, slot))
+            if budget.stop() is not None:
+                return None
         move = None
         for slot, hopeful in self._screen(rests, floor, budget).items():
             C, v = self._without(slot, hopeful)

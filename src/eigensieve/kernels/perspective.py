@@ -219,7 +219,8 @@ def relax(
         total, kth, _ = top_sum(g, k)
         linear = 0.0
         for i in range(u):
-            linear += g[i] * w[i]
+            if w[i] > TINY:
+                linear += g[i] * w[i]
         bound = value - linear + total
         if bound < best:
             best = bound
@@ -361,7 +362,8 @@ def relax_in_parts(
         total, kth, _ = top_sum(g, k)
         bound = value + total
         for i in range(u):
-            bound -= g[i] * w[i]
+            if w[i] > TINY:
+                bound -= g[i] * w[i]
         if bound < best:
             best = bound
             best_g[:] = g

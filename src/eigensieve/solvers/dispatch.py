@@ -216,6 +216,8 @@ def _prepare(
     for option, value in shared.items():
         if isinstance(value, bool) or not isinstance(value, Integral | None):
             raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
+    if random_state is not None and random_state < 0:
+        raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
     if n_jobs == 0:
         raise OptionError("n_jobs is 0; it must be a number of threads, or -1 for all cores")
     if random_state is None:  # the same call gives the same answer
@@ -231,6 +233,6 @@ def _options_of(solver: Solver) -> list[str]:
 
 def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, Any]) -> Solution:
     assert solver.solve is not None
-    if "start" in options:
+    if options.get("start") is not None:
         options = {**options, "start": problem.places(options["start"])}
     return solver.solve(problem, budget, **options)

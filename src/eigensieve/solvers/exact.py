@@ -12,6 +12,8 @@ from .base import Solver
 SMALL = 120
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
 LEAST_DIAGONAL = 0.03
+# Of a class separation below this leaps and bounds sees too few digits.
+FAINT = 1e-4
 
 
 def choose_algorithm(problem: Problem) -> str:
@@ -27,6 +29,8 @@ def choose_algorithm(problem: Problem) -> str:
         return "leaps"
     if isinstance(pencil, FactorPencil) or pencil.size > SMALL:
         return "perspective"
+    if problem.criterion == "logdet" and pencil.scale < FAINT:
+        return "perspective"  # it keeps the digits of a log-det near zero
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
     return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"

@@ -177,7 +177,7 @@ def _best_of(problem: Problem, budget: Budget, supports: Iterable[np.ndarray]) -
     best, value = None, -np.inf
     for support in supports:
         score = problem.score(support)
-        if score > value:
+        if best is None or score > value:
             best, value = support, score
         if budget.stop() is not None:
             break

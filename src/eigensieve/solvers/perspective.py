@@ -41,7 +41,7 @@ MOST_FEATURES = 10_000
 MOST_ROOTS = 256
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
-CHUNK = 48
+CHUNK = 16
 # Features with the largest gradients that a node remembers.
 HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
@@ -82,6 +82,8 @@ class PerspectiveTree:
         self.B = scaled.block(self.features)
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
+        c = len(self.H)  # a node costs about u c^2
+        self.chunk = int(np.clip(3e7 / (self.features.size * c * c), 1, CHUNK))
 
     def roots(self, ledger: Ledger) -> list[Node]:
         ledger.close(ledger.sizes, ledger.needs)
@@ -119,7 +121,7 @@ class PerspectiveTree:
             step,
             self.horizon,
             self.logdet,
-            CHUNK,
+            self.chunk,
             counts,
             self._strides,
         )
@@ -178,15 +180,21 @@ def solve_perspective(
         work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
-    root = relax_all(work, scaled, start_state(work), _indicator(work, support), maximise=_maximise)
+    root = relax_all(
+        work, scaled, start_state(work), _indicator(work, support), maximise=_maximise,
+        budget=budget,
+    )  # fmt: skip
     if root.bound > target.cut(work.score(support)):
         support = _best_rounding(work, root, support, budget, random_state)
-    cut = target.cut(work.score(support))
+    value = work.score(support)
+    cut = target.cut(value)
+    if root.bound <= cut and not audit:
+        return finish(Outcome(support, value, root.bound, 1, None), target, budget, "perspective")
     parts = _split(work, scaled, root, cut, budget)
     if features_of(parts).size > MOST_FEATURES:
         bound = max(part.relaxation.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
-        outcome = Outcome(support, work.score(support), bound, len(parts), stopped)
+        outcome = Outcome(support, value, bound, len(parts), stopped)
     else:
         tree = PerspectiveTree(work, scaled, parts)
         search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
@@ -217,12 +225,12 @@ def _best_rounding(
     odds = np.log(np.maximum(root.weights, 1e-12)) - np.log(np.maximum(1 - root.weights, 1e-12))
     noise = np.zeros(odds.size)  # the first is the set of the largest weights
     for _ in range(ROUNDINGS):
+        if budget.stop() is not None:
+            break
         drawn = top_k(problem, odds + noise)
         refined, _, _ = swap_refine(problem, drawn, budget)
         if problem.score(refined) > problem.score(support):
             support = refined
-        if budget.stop() is not None:
-            break
         noise = rng.gumbel(size=odds.size)
     return support
 
@@ -234,14 +242,20 @@ def _split(
     parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root)]
     while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
         worst = max(range(len(parts)), key=lambda i: parts[i].relaxation.bound)
-        state, relaxation = parts.pop(worst)
-        w = np.where(state == FREE, relaxation.weights, 0.0)
-        j = int(np.argmax(w * (1 - w)))
+        state, relaxation = parts[worst]
+        free = np.flatnonzero(state == FREE)
+        if relaxation.bound <= cut or not 0 < problem.k - _count_in(state) < free.size:
+            break  # the worst is closed: so are all
+        del parts[worst]
+        w = relaxation.weights[free]
+        j = int(free[np.argmax(w * (1 - w))])
         for choice in (IN, OUT):
             child = state.copy()
             child[j] = choice
             weights = _refill(problem, child, relaxation)
-            below = relax_all(problem, scaled, child, weights, cut=cut, maximise=_maximise)
+            below = relax_all(
+                problem, scaled, child, weights, cut=cut, maximise=_maximise, budget=budget
+            )
             parts.append(Branch(below.fixed(cut, child, problem.k), below))
         top = max(part.relaxation.bound for part in parts)
         budget.report("perspective", "root", len(parts), bound=top)
@@ -258,13 +272,17 @@ def _maximise(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
     return w
 
 
+def _count_in(state: np.ndarray) -> int:
+    return int(np.count_nonzero(state == IN))
+
+
 def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
     """The parent's weights, shared out anew among the features that are still FREE."""
     from ..kernels.perspective_tree import refill
 
     free = np.flatnonzero(state == FREE)
     part = parent.weights[free]
-    refill(part, parent.gradient[free], problem.k - int(np.count_nonzero(state == IN)))
+    refill(part, parent.gradient[free], problem.k - _count_in(state))
     weights = np.where(state == IN, 1.0, 0.0)
     weights[free] = part
     return weights
