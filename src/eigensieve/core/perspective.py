@@ -142,7 +142,9 @@ def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
     bound is within 1e-6 of the value, or at or below ``cut``.
     """
     value, g = part.evaluate(w)
-    step = part.need / max(float(np.abs(g).sum()), np.finfo(float).tiny)
+    if not g.any():
+        return w
+    step = part.need / float(np.abs(g).sum())
     for _ in range(MAX_STEPS):
         bound = (
             value

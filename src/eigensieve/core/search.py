@@ -33,6 +33,7 @@ ROUND = 16
 CROWD = 20_000
 # Below this relative gap double precision proves nothing.
 FLOOR = 1e-9
+# No log-det is larger: sizes are limited, see core/stats.py; only a wide tolerance gets there.
 LARGEST_EXPONENT = 700.0
 # What is left of gap_tol for the rounding of incumbents.
 SHARE = 0.95
@@ -112,7 +113,7 @@ class Target:
         """A value or bound of the criterion that was asked for, in that of the search."""
         if not self._is_log:
             return value
-        return math.expm1(value) if value < LARGEST_EXPONENT else math.inf
+        return math.expm1(min(value, LARGEST_EXPONENT))
 
     def cut(self, value: float) -> float:
         """The largest bound that closes a node when the incumbent has this value."""

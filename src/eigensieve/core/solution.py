@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import count_positive, criterion_unit, score_pair, value_rounding
+from .criteria import EPS, count_positive, criterion_unit, score_pair, value_rounding
 from .pencil import Pencil
 
 
@@ -132,7 +132,8 @@ class Solution:
             raise VerificationError(f"scale {self.scale} does not belong to this pencil")
         objective = score_pair(values, A, B, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
-        hidden = value_rounding(values, A, B, self.criterion)
+        # round-off of this set, and of a factor of the whole A if that was used
+        hidden = value_rounding(values, A, B, self.criterion) + 8 * S.size * EPS * pencil.scale
         _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular

@@ -56,8 +56,8 @@ class LeapsTree:
         if H.shape[1] == 1 and kind == TRACE:
             kind = RANK_ONE
         unit = float(np.einsum("ij,ij->i", H, H).max())
-        if kind == LOGDET:  # log(1 + x) as a difference of logarithms has errors of the size of 1
-            unit = max(unit, 1.0)
+        if kind == LOGDET and unit > 0:
+            unit = max(unit, 1.0)  # a difference of logarithms is no more exact than that
         self._task = Task(kind, B, H, blocks[self.features], quota, unit)
         self._strides = Ledger(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))

@@ -83,7 +83,7 @@ class PerspectiveTree:
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
         c = len(self.H)  # a node costs about u c^2
-        self.chunk = int(np.clip(3e7 / (self.features.size * c * c), 1, CHUNK))
+        self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
     def roots(self, ledger: Ledger) -> list[Node]:
         ledger.close(ledger.sizes, ledger.needs)
