@@ -166,7 +166,16 @@ class FactorPencil(Pencil):
         values, vectors = linalg.eigh(self.core)
         keep = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
         H = (vectors[:, keep] * np.sqrt(np.abs(values[keep]))).T @ self.H
-        return H, np.sign(values[keep])
+        signs = np.sign(values[keep])
+        if self.is_psd and signs.min(initial=1.0) < 0:
+            # C is indefinite only where H does not reach: the same A without negative signs
+            d = np.sqrt(self.diag_B)
+            Q, triangle = linalg.qr((H / d).T, mode="economic")
+            values, vectors = linalg.eigh(triangle @ (signs[:, None] * triangle.T))
+            keep = values > 1e-13 * values.max(initial=1e-300)
+            H = ((Q @ vectors[:, keep]) * np.sqrt(values[keep])).T * d
+            signs = np.ones(len(H))
+        return H, signs
 
     @cached_property
     def is_psd(self) -> bool:

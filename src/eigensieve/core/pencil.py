@@ -159,7 +159,8 @@ class Pencil:
         """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
         d = np.sqrt(self.diag_B)  # unit diagonal of B: columns of very different scale survive
         values, vectors = linalg.eigh(self._A / np.outer(d, d))
-        keep = np.abs(values) > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
+        size = values if self.is_psd else np.abs(values)  # negative ones are then round-off
+        keep = size > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
         H = vectors[:, keep].T * np.sqrt(np.abs(values[keep]))[:, None] * d
         return np.ascontiguousarray(H), np.sign(values[keep])
 

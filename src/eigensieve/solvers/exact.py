@@ -8,7 +8,9 @@ from ..core.factor_pencil import FactorPencil
 from ..core.problem import Problem
 from .base import Solver
 
-# Up to this many features leaps and bounds may be worth trying.
+# Up to this many features leaps and bounds needs no better bound.
+TINY = 45
+# Up to this many it may be worth trying.
 SMALL = 120
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
 LEAST_DIAGONAL = 0.03
@@ -31,6 +33,8 @@ def choose_algorithm(problem: Problem) -> str:
         return "perspective"
     if problem.criterion == "logdet" and pencil.scale < FAINT:
         return "perspective"  # it keeps the digits of a log-det near zero
+    if pencil.size <= TINY:
+        return "leaps"
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
     return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"
