@@ -1,3 +1,8 @@
+"""Pencils kept as factors."""
+
+import numpy as np
+
+import eigensieve as es
 
 
 def test_a_semidefinite_A_has_a_factor_without_signs() -> None:
