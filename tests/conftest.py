@@ -24,6 +24,19 @@ def data_required() -> bool:
     return os.environ.get("EIGENSIEVE_REQUIRE_DATA", "0") not in ("", "0")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels() -> None:
+    """On a fresh machine kernels are compiled first: limits of time are not about compilers."""
+    from eigensieve.cli.warmup import run_small_problems
+    from eigensieve.kernels.compile import is_cached
+    from eigensieve.kernels.leaps import visit
+    from eigensieve.kernels.levelset import search_below
+    from eigensieve.kernels.perspective_tree import search_perspective
+
+    if not all(is_cached(kernel) for kernel in (visit, search_below, search_perspective)):
+        run_small_problems()
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The data folder; without one the test skips, or fails where data are required."""

@@ -31,6 +31,8 @@ from .base import Solver
 WORK = 15_000_000
 # What a relaxation costs, in nodes of a dive.
 RELAX_WORK = 40
+# With a tolerance above this the bound at the root is computed first.
+WIDE = 1e-3
 
 
 class LeapsTree:
@@ -141,7 +143,10 @@ def solve_leaps(
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
     support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
     search = Search(tree, target, budget, count_threads(n_jobs), max_nodes=1, audit=audit)
-    outcome = search.run(support, np.inf)
+    bound = np.inf
+    if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say
+        bound = target.inward(root_bound(problem, support))
+    outcome = search.run(support, bound)
     is_hard = outcome.stopped is Status.ITERATION_LIMIT
     if is_hard and (max_nodes is None or search.n_nodes < max_nodes):
         support = find_start(
