@@ -8,6 +8,7 @@ EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data test fails the session.
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,13 @@ NEEDS = ("data", "browser")
 
 def data_required() -> bool:
     return os.environ.get("EIGENSIEVE_REQUIRE_DATA", "0") not in ("", "0")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c_works() -> None:
+    """A shell starts background jobs with Ctrl-C ignored: tests that press it would never end."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
