@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .budget import Budget
-from .moves import top_k
+from .moves import ranked
 from .problem import Problem
 from .secular import TIE, best_addition, first_max
 from .swap import BLOCK, SetPencil, working_criterion
@@ -62,9 +62,9 @@ def _first_feature(problem: Problem) -> int:
 def _complete(
     problem: Problem, state: State, order: list[int], sets: dict[int, np.ndarray]
 ) -> None:
-    scores = state.quick_scores()
+    taken = ranked(problem, state.quick_scores(), np.array(order, dtype=np.intp))
     for k in range(len(order) + 1, problem.k + 1):
-        sets[k] = top_k(problem.with_k(k), scores, np.array(order, dtype=np.intp))
+        sets[k] = np.sort(taken[:k])
 
 
 def make_state(problem: Problem) -> State:

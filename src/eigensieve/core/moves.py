@@ -45,7 +45,12 @@ def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
 
 def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
     """k features: include (and start), then the highest scores within the block quotas."""
-    chosen = list(problem.include if start is None else start)
+    return np.sort(ranked(problem, scores, problem.include if start is None else start))
+
+
+def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The same in the order in which they are taken: a smaller k takes the first of them."""
+    chosen = list(start)
     candidates = np.setdiff1d(problem.features, chosen)
     # stable sort: ties go to the lowest index
     for j in candidates[np.argsort(-scores[candidates], kind="stable")]:
@@ -53,7 +58,7 @@ def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None)
             break
         if problem.quota is None or problem.open_blocks(chosen)[j]:
             chosen.append(int(j))
-    return np.sort(np.asarray(chosen, dtype=np.intp))
+    return np.asarray(chosen, dtype=np.intp)
 
 
 def eigenvector_scores(problem: Problem) -> np.ndarray:

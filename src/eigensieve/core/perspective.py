@@ -60,15 +60,21 @@ class ScaledPencil:
 
     def block(self, index: np.ndarray) -> np.ndarray:
         """B on some features, dense."""
-        if self._W is None:
-            part = self.pencil.B[np.ix_(index, index)] * np.outer(
-                self.scale[index], self.scale[index]
-            )
-        else:
-            W = self._W[:, index]
-            part = W.T @ W
+        part = self._product(index, index)
         part[np.diag_indices_from(part)] = 1.0
         return part
+
+    def rows(self, index: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Some rows of the block of some columns."""
+        part = self._product(index, columns)
+        part[index[:, None] == columns] = 1.0
+        return part
+
+    def _product(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        if self._W is None:
+            scales = np.outer(self.scale[rows], self.scale[columns])
+            return self.pencil.B[np.ix_(rows, columns)] * scales
+        return self._W[:, rows].T @ self._W[:, columns]
 
     def times(self, index: np.ndarray, X: np.ndarray) -> np.ndarray:
         """X B[index] for all features, (c, p); not to be used on the features of ``index``."""

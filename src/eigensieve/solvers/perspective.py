@@ -7,6 +7,7 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +40,16 @@ LARGE = 4000
 # More are not searched: their matrix would take more than 800 MB.
 MOST_FEATURES = 10_000
 MOST_ROOTS = 256
+# Rows of that matrix between two looks at the clock.
+STRIP = 500
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
 CHUNK = 16
+# Steps of Newton's method for the first relaxations, the gap at which they are solved, and about
+# how much arithmetic there may be between two looks at the clock.
+NEWTON_STEPS = 100
+SOLVED = 1e-6
+STEP_WORK = 3e8
 # Features with the largest gradients that a node remembers.
 HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
@@ -62,10 +70,15 @@ class Warm(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A part of the problem before there is a tree: state and relaxation over all features."""
+    """A part of the problem before there is a tree: state and relaxation over all features.
+
+    ``bound`` is that of the relaxation or of the parent's, whichever is smaller: a limit may have
+    ended the relaxation early.
+    """
 
     state: np.ndarray
     relaxation: Relaxation
+    bound: float
 
 
 class PerspectiveTree:
@@ -74,12 +87,18 @@ class PerspectiveTree:
     name = "perspective"
     horizon = -np.inf
 
-    def __init__(self, problem: Problem, scaled: ScaledPencil, parts: list[Branch]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        scaled: ScaledPencil,
+        parts: list[Branch],
+        features: np.ndarray,
+        B: np.ndarray,
+    ) -> None:
         self.problem = problem
         self.logdet = problem.criterion == "logdet"
         self.parts = parts
-        self.features = features_of(parts)
-        self.B = scaled.block(self.features)
+        self.features, self.B = features, B
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
         c = len(self.H)  # a node costs about u c^2
@@ -88,13 +107,13 @@ class PerspectiveTree:
     def roots(self, ledger: Ledger) -> list[Node]:
         ledger.close(ledger.sizes, ledger.needs)
         nodes = []
-        for state, relaxation in self.parts:
+        for state, relaxation, bound in self.parts:
             left = np.array([np.count_nonzero(state == FREE)])
             ledger.close(left, np.array([self.problem.k - np.count_nonzero(state == IN)]), -1)
             weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
             gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
             warm = self._pack(weights, self.D, gradient)
-            nodes.append(Node(relaxation.bound, state[self.features], warm))
+            nodes.append(Node(bound, state[self.features], warm))
         self._strides = ledger.strides
         return nodes
 
@@ -180,10 +199,8 @@ def solve_perspective(
         work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
-    root = relax_all(
-        work, scaled, start_state(work), _indicator(work, support), maximise=_maximise,
-        budget=budget,
-    )  # fmt: skip
+    weights = _indicator(work, support)
+    root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
     if root.bound > target.cut(work.score(support)):
         support = _best_rounding(work, root, support, budget, random_state)
     value = work.score(support)
@@ -191,15 +208,28 @@ def solve_perspective(
     if root.bound <= cut and not audit:
         return finish(Outcome(support, value, root.bound, 1, None), target, budget, "perspective")
     parts = _split(work, scaled, root, cut, budget)
-    if features_of(parts).size > MOST_FEATURES:
-        bound = max(part.relaxation.bound for part in parts)
+    features = features_of(parts)
+    B = _matrix(scaled, features, budget) if features.size <= MOST_FEATURES else None
+    if B is None:
+        bound = max(part.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
         outcome = Outcome(support, value, bound, len(parts), stopped)
     else:
-        tree = PerspectiveTree(work, scaled, parts)
+        tree = PerspectiveTree(work, scaled, parts, features, B)
         search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
         outcome = search.run(support, root.bound)
     return finish(outcome, target, budget, "perspective")
+
+
+def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
+    """B of the features, or None if a limit comes first: thousands take their time."""
+    B = np.empty((features.size, features.size))
+    for first in range(0, features.size, STRIP):
+        if budget.stop() is not None:
+            return None
+        strip = slice(first, first + STRIP)
+        B[strip] = scaled.rows(features[strip], features)
+    return B
 
 
 def features_of(parts: list[Branch]) -> np.ndarray:
@@ -239,12 +269,12 @@ def _split(
     problem: Problem, scaled: ScaledPencil, root: Relaxation, cut: float, budget: Budget
 ) -> list[Branch]:
     """Branch until the parts together need few enough features for a common matrix."""
-    parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root)]
+    parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root, root.bound)]
     while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
-        worst = max(range(len(parts)), key=lambda i: parts[i].relaxation.bound)
-        state, relaxation = parts[worst]
+        worst = max(range(len(parts)), key=lambda i: parts[i].bound)
+        state, relaxation, bound = parts[worst]
         free = np.flatnonzero(state == FREE)
-        if relaxation.bound <= cut or not 0 < problem.k - _count_in(state) < free.size:
+        if bound <= cut or not 0 < problem.k - _count_in(state) < free.size:
             break  # the worst is closed: so are all
         del parts[worst]
         w = relaxation.weights[free]
@@ -253,22 +283,40 @@ def _split(
             child = state.copy()
             child[j] = choice
             weights = _refill(problem, child, relaxation)
-            below = relax_all(
-                problem, scaled, child, weights, cut=cut, maximise=_maximise, budget=budget
-            )
-            parts.append(Branch(below.fixed(cut, child, problem.k), below))
-        top = max(part.relaxation.bound for part in parts)
+            below = _relax(problem, scaled, child, weights, cut, budget)
+            child = below.fixed(cut, child, problem.k)
+            parts.append(Branch(child, below, min(bound, below.bound)))
+        top = max(part.bound for part in parts)
         budget.report("perspective", "root", len(parts), bound=top)
     return parts
 
 
-def _maximise(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
+def _relax(
+    problem: Problem,
+    scaled: ScaledPencil,
+    state: np.ndarray,
+    weights: np.ndarray,
+    cut: float,
+    budget: Budget,
+) -> Relaxation:
+    maximise = partial(_maximise, budget=budget)
+    return relax_all(problem, scaled, state, weights, cut=cut, maximise=maximise, budget=budget)
+
+
+def _maximise(part: Part, w: np.ndarray, cut: float, *, budget: Budget) -> np.ndarray:
     """The compiled Newton method for a working set: it is needed below anyway."""
     from ..kernels.perspective import relax
 
     w = w.copy()
-    relax(part.B, part.H, part.D, part.forced, part.free, part.need, w, cut, part.logdet, 100,
-          1e-6, 0.0)  # fmt: skip
+    # a large step takes some tenths of a second: look at the clock in between
+    steps = int(np.clip(STEP_WORK / (len(part.H) + len(part.B)) ** 3, 1, NEWTON_STEPS))
+    for _ in range(0, NEWTON_STEPS, steps):
+        bound, value, _, _ = relax(
+            part.B, part.H, part.D, part.forced, part.free, part.need, w, cut, part.logdet,
+            steps, SOLVED, 0.0,
+        )  # fmt: skip
+        if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
+            break
     return w
 
 
