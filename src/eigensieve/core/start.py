@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -34,22 +34,34 @@ def find_start(
     ``given`` may have any size: it is cut or filled up. ``n_starts`` is by default 7 up to 200
     features, none above.
     """
-    best, value = None, -np.inf
     if n_starts is None:
         n_starts = N_STARTS if problem.pencil.size <= MANY_STARTS_LIMIT else 0
-    seen = set()
-    for support in _starts(problem, budget, solver, given, n_starts, random_state):
-        if tuple(support) in seen:
-            continue
-        refined, _, _ = swap_refine(problem, support, budget)
-        seen |= {tuple(support), tuple(refined)}
-        score = problem.score(refined)
+    starts = _starts(problem, budget, solver, given, n_starts, random_state)
+    return best_of(problem, budget, _refined(problem, budget, starts))
+
+
+def best_of(problem: Problem, budget: Budget, supports: Iterable[np.ndarray]) -> np.ndarray:
+    """The best of some sets, of the first ones if time is short."""
+    best, value = None, -np.inf
+    for support in supports:
+        score = problem.score(support)
         if best is None or score > value:
-            best, value = refined, score
+            best, value = support, score
         if budget.stop() is not None:
             break
     assert best is not None
     return best
+
+
+def _refined(
+    problem: Problem, budget: Budget, starts: Iterable[np.ndarray]
+) -> Iterator[np.ndarray]:
+    seen = set()
+    for support in starts:
+        if tuple(support) not in seen:
+            refined, _, _ = swap_refine(problem, support, budget)
+            seen |= {tuple(support), tuple(refined)}
+            yield refined
 
 
 def _starts(

@@ -23,6 +23,23 @@ WORKING_SET = 60
 
 
 @jit
+def log_determinant(Q: np.ndarray) -> float:
+    """log det(I + Q); elimination leaves the rows of I + Q behind, less I, in the upper triangle.
+
+    With log1p, so that small eigenvalues keep their digits.
+    """
+    value, c = 0.0, Q.shape[0]
+    for j in range(c):
+        value += math.log1p(Q[j, j])
+        pivot = 1.0 + Q[j, j]
+        for i in range(j + 1, c):
+            factor = Q[j, i] / pivot
+            for m in range(i, c):
+                Q[i, m] -= factor * Q[j, m]
+    return value
+
+
+@jit
 def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
     """The criterion of the c x c matrix Q; G becomes its gradient: I, or (I + Q)^-1."""
     c = Q.shape[0]
@@ -33,20 +50,13 @@ def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
             for j in range(c):
                 G[i, j] = 1.0 if i == j else 0.0
         return value
-    # elimination on I + Q, with log1p so that small eigenvalues keep their digits
-    S = Q.copy()
-    U = np.zeros((c, c))
+    U = Q.copy()
+    value = log_determinant(U)
     for j in range(c):
-        pivot = 1.0 + S[j, j]
-        value += math.log1p(S[j, j])
-        for i in range(j + 1, c):
-            factor = S[j, i] / pivot
-            for m in range(i, c):
-                S[i, m] -= factor * S[j, m]
-        root = math.sqrt(pivot)
+        root = math.sqrt(1.0 + U[j, j])
         U[j, j] = root
         for i in range(j + 1, c):
-            U[j, i] = S[j, i] / root
+            U[j, i] /= root
     for j in range(c):
         x = np.zeros(c)
         x[j] = 1.0
@@ -184,6 +194,17 @@ def top_sum(g: np.ndarray, k: int) -> tuple[float, float, float]:
 
 
 @jit
+def linear_bound(value: float, g: np.ndarray, w: np.ndarray, k: int) -> tuple[float, float]:
+    """What value and gradient at w say of every set of k, and the k-th largest gradient."""
+    total, kth, _ = top_sum(g, k)
+    here = 0.0
+    for i in range(w.size):
+        if w[i] > TINY:
+            here += g[i] * w[i]
+    return value - here + total, kth
+
+
+@jit
 def relax(
     B: np.ndarray,
     H: np.ndarray,
@@ -216,12 +237,7 @@ def relax(
     for _ in range(max_iter):
         if value != value:  # B failed: no bound from here
             break
-        total, kth, _ = top_sum(g, k)
-        linear = 0.0
-        for i in range(u):
-            if w[i] > TINY:
-                linear += g[i] * w[i]
-        bound = value - linear + total
+        bound, kth = linear_bound(value, g, w, k)
         if bound < best:
             best = bound
             best_g[:] = g
@@ -359,11 +375,7 @@ def relax_in_parts(
         value, _ = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
         if value != value:
             break
-        total, kth, _ = top_sum(g, k)
-        bound = value + total
-        for i in range(u):
-            if w[i] > TINY:
-                bound -= g[i] * w[i]
+        bound, kth = linear_bound(value, g, w, k)
         if bound < best:
             best = bound
             best_g[:] = g

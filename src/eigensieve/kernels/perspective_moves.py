@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .cholesky import factorize, invert, solve_lower
 from .compile import jit
-from .perspective import evaluate
+from .perspective import evaluate, log_determinant
 from .perspective_newton import TINY, curvature
 
 # Relative rounding of a value.
@@ -129,20 +127,6 @@ def best_last(
         if value > best:
             best, where = value, i
     return best * (1.0 + MARGIN), where
-
-
-@jit
-def log_determinant(Q: np.ndarray) -> float:
-    """log det(I + Q); Q is overwritten."""
-    value, c = 0.0, Q.shape[0]
-    for j in range(c):
-        value += math.log1p(Q[j, j])
-        pivot = 1.0 + Q[j, j]
-        for i in range(j + 1, c):
-            factor = Q[j, i] / pivot
-            for m in range(i, c):
-                Q[i, m] -= factor * Q[j, m]
-    return value
 
 
 @jit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -27,7 +27,7 @@ from ..core.search import (
 )
 from ..core.solution import Solution, Status, relative_gap
 from ..core.spectral_bound import may_exceed, spectral_upper_bound
-from ..core.start import find_start, resize
+from ..core.start import best_of, find_start, resize
 from ..core.swap import swap_refine
 from .base import Solver
 
@@ -164,25 +164,13 @@ def _find_start(
         rng = np.random.default_rng(random_state)
         first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))
         others = starting_supports(problem, n_starts, rng)
-        return _best_of(problem, budget, (tree.climb(S) for S in chain([first], others)))
+        return best_of(problem, budget, (tree.climb(S) for S in chain([first], others)))
     greedy = find_start(
         problem, budget, "levelset", given=given, n_starts=n_starts, random_state=random_state
     )
     columns = _column_starts(problem, COLUMN_STARTS if n_starts is None else n_starts)
     refined = (swap_refine(problem, S, budget)[0] for S in columns)
-    return _best_of(problem, budget, chain([greedy], refined))
-
-
-def _best_of(problem: Problem, budget: Budget, supports: Iterable[np.ndarray]) -> np.ndarray:
-    best, value = None, -np.inf
-    for support in supports:
-        score = problem.score(support)
-        if best is None or score > value:
-            best, value = support, score
-        if budget.stop() is not None:
-            break
-    assert best is not None
-    return best
+    return best_of(problem, budget, chain([greedy], refined))
 
 
 def _column_starts(problem: Problem, count: int) -> Iterator[np.ndarray]:
