@@ -17,6 +17,7 @@ import numpy as np
 from .cholesky import factorize, solve_lower, solve_upper
 from .compile import jit
 from .perspective_newton import TINY, curvature, newton_step
+from .perspective_task import Scratch, Task, make_scratch, with_free
 
 # Features that a relaxation of many begins with.
 WORKING_SET = 60
@@ -68,26 +69,10 @@ def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
 
 
 @jit
-def evaluate(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    w: np.ndarray,
-    logdet: bool,
-    T: np.ndarray,
-    U: np.ndarray,
-    X: np.ndarray,
-    Y: np.ndarray,
-    G: np.ndarray,
-    g: np.ndarray,
-) -> tuple[float, int]:
-    """f(w) and |T|; w, g and the rows of Y belong to ``free``. The value is nan if B fails.
-
-    T lists the features with weight (the forced first, then positions in free), U the Cholesky
-    factor on them, X (c, t) = (B + ...)_T^-1 H_T, Y (c, u) with g_j = y_j' G y_j.
-    """
+def evaluate(task: Task, w: np.ndarray, scratch: Scratch, g: np.ndarray) -> tuple[float, int]:
+    """f(w) and |T|, with the gradient g; both w and g belong to ``free``. It is nan if B fails."""
+    B, H, D, forced, free = task.B, task.H, task.D, task.forced, task.free
+    T, U, X, Y, G = scratch
     c, n_forced, u = H.shape[0], forced.size, free.size
     t = n_forced
     for i in range(n_forced):
@@ -119,10 +104,10 @@ def evaluate(
                 total += X[r, b] * X[s, b]
             Q[r, s] = total
             Q[s, r] = total
-    value = weigh(Q, logdet, G)
+    value = weigh(Q, task.logdet, G)
     for r in range(c):
         solve_upper(U, t, X[r, :t])
-    price(B, H, D, free, w, T, t, n_forced, X, Y)
+    price(task, w, t, scratch)
     for i in range(u):
         total = 0.0
         for r in range(c):
@@ -133,19 +118,10 @@ def evaluate(
 
 
 @jit
-def price(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    free: np.ndarray,
-    w: np.ndarray,
-    T: np.ndarray,
-    t: int,
-    n_forced: int,
-    X: np.ndarray,
-    Y: np.ndarray,
-) -> None:
+def price(task: Task, w: np.ndarray, t: int, scratch: Scratch) -> None:
     """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
+    B, H, D, free = task.B, task.H, task.D, task.free
+    T, X, Y = scratch.T, scratch.X, scratch.Y
     c, u, n = H.shape[0], free.size, B.shape[0]
     if 4 * u > n:  # whole rows are several times faster than picking entries from them
         whole = H.copy()
@@ -169,7 +145,7 @@ def price(
                 row = B[T[a]]
                 for i in range(u):
                     y[i] -= x * row[free[i]]
-    a = n_forced
+    a = task.forced.size
     for i in range(u):
         D_i = D[free[i]]
         root = math.sqrt(D_i)
@@ -206,38 +182,24 @@ def linear_bound(value: float, g: np.ndarray, w: np.ndarray, k: int) -> tuple[fl
 
 @jit
 def relax(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    k: int,
-    w: np.ndarray,
-    cut: float,
-    logdet: bool,
-    max_iter: int,
-    solved: float,
-    hopeless: float,
+    task: Task, w: np.ndarray, cut: float, max_iter: int, solved: float, hopeless: float
 ) -> tuple[float, float, np.ndarray, np.ndarray]:
-    """Maximise f over the weights of ``free`` that sum to k, from w, which is overwritten.
+    """Maximise f from the weights w, which are overwritten.
 
     Returns the bound, the value f(w), the gradient g that belongs to the bound, and c_j, how
     fast f falls when D_j grows. It ends once the gap is ``solved`` of the bound, or the bound is
     at or below ``cut``, or f lies so far above the cut (the gap is ``hopeless`` of that) that
     the bound never will.
     """
-    n_forced, u, c = forced.size, free.size, H.shape[0]
-    T = np.empty(n_forced + u, dtype=np.int64)
-    U = np.empty((n_forced + u, n_forced + u))
-    X = np.empty((c, n_forced + u))
-    Y, G = np.empty((c, u)), np.empty((c, c))
+    u, c = task.free.size, task.H.shape[0]
+    scratch = make_scratch(task, u)
     g, trial, best_g = np.empty(u), np.empty(u), np.zeros(u)
-    best, value = np.inf, -np.inf
-    value, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+    best = np.inf
+    value, t = evaluate(task, w, scratch, g)
     for _ in range(max_iter):
         if value != value:  # B failed: no bound from here
             break
-        bound, kth = linear_bound(value, g, w, k)
+        bound, kth = linear_bound(value, g, w, task.need)
         if bound < best:
             best = bound
             best_g[:] = g
@@ -246,12 +208,11 @@ def relax(
             break
         if value > cut and gap <= hopeless * (value - cut):
             break
-        value, t = improve(
-            B, H, D, forced, free, k, w, g, kth, value, logdet, T, t, U, X, Y, G, trial
-        )
+        value, t = improve(task, w, g, kth, value, t, scratch, trial)
     pull = np.zeros(u)
     if value == value:
-        a = n_forced
+        X, G = scratch.X, scratch.G
+        a = task.forced.size
         for i in range(u):
             if w[i] > TINY:
                 for r in range(c):
@@ -264,27 +225,17 @@ def relax(
 
 @jit
 def improve(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    k: int,
+    task: Task,
     w: np.ndarray,
     g: np.ndarray,
     kth: float,
     value: float,
-    logdet: bool,
-    T: np.ndarray,
     t: int,
-    U: np.ndarray,
-    X: np.ndarray,
-    Y: np.ndarray,
-    G: np.ndarray,
+    scratch: Scratch,
     trial: np.ndarray,
 ) -> tuple[float, int]:
     """One ascent step on w: Newton on the weights that may move, else towards the best vertex."""
-    u = free.size
+    u = task.free.size
     count = 0
     moving = np.empty(u, dtype=np.int64)
     for i in range(u):
@@ -296,7 +247,7 @@ def improve(
     old = w.copy()
     if count > 1:
         slope = g[moving]
-        d = newton_step(curvature(B, D, free, moving, T, t, U, Y, G, logdet), slope, old[moving])
+        d = newton_step(curvature(task, moving, t, scratch), slope, old[moving])
         gain = 0.0
         for i in range(count):
             gain += slope[i] * d[i]
@@ -306,7 +257,7 @@ def improve(
                 break
             for i in range(count):
                 w[moving[i]] = min(max(old[moving[i]] + step * d[i], 0.0), 1.0)
-            new, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, trial)
+            new, t = evaluate(task, w, scratch, trial)
             if new >= value + 1e-4 * step * gain:
                 g[:] = trial
                 return new, t
@@ -314,33 +265,27 @@ def improve(
     # towards the vertex of the k largest gradients (Frank-Wolfe)
     vertex = np.zeros(u)
     order = np.argsort(-g, kind="mergesort")
-    for i in range(k):
+    for i in range(task.need):
         vertex[order[i]] = 1.0
     step = 0.5
     for _ in range(6):
         for i in range(u):
             w[i] = old[i] + step * (vertex[i] - old[i])
-        new, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, trial)
+        new, t = evaluate(task, w, scratch, trial)
         if new > value:
             g[:] = trial
             return new, t
         step *= 0.3
     w[:] = old
-    return evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+    return evaluate(task, w, scratch, g)
 
 
 @jit
 def relax_in_parts(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    k: int,
+    task: Task,
     w: np.ndarray,
     guess: np.ndarray,
     cut: float,
-    logdet: bool,
     max_iter: int,
     solved: float,
     hopeless: float,
@@ -349,12 +294,10 @@ def relax_in_parts(
 
     ``guess`` is a gradient from nearby (the parent's): it says which ones to begin with.
     """
-    u, c, n_forced = free.size, H.shape[0], forced.size
-    few = max(WORKING_SET, 5 * k)
+    u, few = task.free.size, max(WORKING_SET, 5 * task.need)
     if u <= 2 * few:
-        return relax(B, H, D, forced, free, k, w, cut, logdet, max_iter, solved, hopeless)
-    T = np.empty(n_forced + u, dtype=np.int64)
-    Y, G, g = np.empty((c, u)), np.empty((c, c)), guess.copy()
+        return relax(task, w, cut, max_iter, solved, hopeless)
+    g = guess.copy()
     is_in = np.zeros(u, dtype=np.bool_)
     best, best_g, pull = np.inf, np.zeros(u), np.zeros(u)
     value = np.nan
@@ -366,16 +309,14 @@ def relax_in_parts(
         part = np.flatnonzero(is_in)
         some = w[part]
         _, value, _, part_pull = relax(
-            B, H, D, forced, free[part], k, some, cut, logdet, max_iter, solved, hopeless
+            with_free(task, task.free[part]), some, cut, max_iter, solved, hopeless
         )
         w[part] = some
         pull[part] = part_pull
-        size = n_forced + part.size
-        U, X = np.empty((size, size)), np.empty((c, size))
-        value, _ = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+        value, _ = evaluate(task, w, make_scratch(task, part.size), g)
         if value != value:
             break
-        bound, kth = linear_bound(value, g, w, k)
+        bound, kth = linear_bound(value, g, w, task.need)
         if bound < best:
             best = bound
             best_g[:] = g

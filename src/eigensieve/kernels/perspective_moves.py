@@ -8,14 +8,16 @@ from .cholesky import factorize, invert, solve_lower
 from .compile import jit
 from .perspective import evaluate, log_determinant
 from .perspective_newton import TINY, curvature
+from .perspective_task import Task, make_scratch, with_free
 
 # Relative rounding of a value.
 MARGIN = 1e-11
 
 
 @jit
-def schur(B: np.ndarray, forced: np.ndarray, free: np.ndarray) -> np.ndarray:
+def schur(task: Task) -> np.ndarray:
     """B on the free features, after the forced ones are eliminated."""
+    B, forced, free = task.B, task.forced, task.free
     f, u = forced.size, free.size
     U = np.empty((f, f))
     for a in range(f):
@@ -78,10 +80,9 @@ def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
 
 
 @jit
-def best_last(
-    B: np.ndarray, H: np.ndarray, forced: np.ndarray, free: np.ndarray, logdet: bool
-) -> tuple[float, int]:
+def best_last(task: Task) -> tuple[float, int]:
     """The best single feature to add to the forced ones, by Schur complements; its value."""
+    B, H, forced, free = task.B, task.H, task.forced, task.free
     f, u, c = forced.size, free.size, H.shape[0]
     U = np.empty((f, f))
     for a in range(f):
@@ -122,7 +123,7 @@ def best_last(
             for s in range(c):
                 R[r, s] = Q[r, s] + h[r] * h[s] / rest
             value += R[r, r]
-        if logdet:
+        if task.logdet:
             value = log_determinant(R)
         if value > best:
             best, where = value, i
@@ -130,27 +131,18 @@ def best_last(
 
 
 @jit
-def choose_branch(
-    B: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    forced: np.ndarray,
-    free: np.ndarray,
-    w: np.ndarray,
-    logdet: bool,
-) -> int:
+def choose_branch(task: Task, w: np.ndarray) -> int:
     """The position whose decision should lower the bound most, either way.
 
     By the second-order model at the maximum: forcing w_j to v costs (w_j - v)^2 / (2 V_jj), V the
     inverse of the curvature on the undecided weights, whose sum is given.
     """
-    u, c, n_forced = free.size, H.shape[0], forced.size
     where = 0
-    for i in range(u):
+    for i in range(w.size):
         if w[i] * (1.0 - w[i]) > w[where] * (1.0 - w[where]):
             where = i
     held = np.flatnonzero(w > TINY)
-    free, w, u = free[held], w[held], held.size
+    w, u = w[held], held.size
     moving = np.empty(u, dtype=np.int64)
     m = 0
     for i in range(u):
@@ -160,13 +152,12 @@ def choose_branch(
     if m < 2:
         return where
     moving = moving[:m]
-    T, U = np.empty(n_forced + u, dtype=np.int64), np.empty((n_forced + u, n_forced + u))
-    X, Y = np.empty((c, n_forced + u)), np.empty((c, u))
-    G, g = np.empty((c, c)), np.empty(u)
-    value, t = evaluate(B, H, D, forced, free, w, logdet, T, U, X, Y, G, g)
+    task = with_free(task, task.free[held])
+    scratch = make_scratch(task, u)
+    value, t = evaluate(task, w, scratch, np.empty(u))
     if value != value:
         return where
-    M = curvature(B, D, free, moving, T, t, U, Y, G, logdet)
+    M = curvature(task, moving, t, scratch)
     V = np.empty((m, m))
     for i in range(m):
         M[i, i] *= 1.0 + 1e-9

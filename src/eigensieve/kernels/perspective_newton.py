@@ -8,6 +8,7 @@ import numpy as np
 
 from .cholesky import factorize, solve_lower, solve_upper
 from .compile import jit
+from .perspective_task import Scratch, Task
 
 # Weights below this are zero.
 TINY = 1e-9
@@ -39,19 +40,10 @@ def project(v: np.ndarray, k: float) -> None:
 
 
 @jit
-def curvature(
-    B: np.ndarray,
-    D: np.ndarray,
-    free: np.ndarray,
-    moving: np.ndarray,
-    T: np.ndarray,
-    t: int,
-    U: np.ndarray,
-    Y: np.ndarray,
-    G: np.ndarray,
-    logdet: bool,
-) -> np.ndarray:
+def curvature(task: Task, moving: np.ndarray, t: int, scratch: Scratch) -> np.ndarray:
     """Minus the Hessian of f on the positions ``moving`` of free."""
+    B, D, free = task.B, task.D, task.free
+    T, U, Y = scratch.T, scratch.U, scratch.Y
     m, c = moving.size, Y.shape[0]
     C = np.empty((m, t))
     for i in range(m):
@@ -68,7 +60,7 @@ def curvature(
     for i in range(m):
         for r in range(c):
             Z[i, r] = Y[r, moving[i]]
-    V[:, :] = np.dot(Z, G)
+    V[:, :] = np.dot(Z, scratch.G)
     N = np.dot(V, Z.T)
     for i in range(m):
         a = free[moving[i]]
@@ -78,7 +70,7 @@ def curvature(
             if i == j:
                 rest -= D[a]
             value = 2.0 * rest / math.sqrt(D[a] * D[b]) * N[i, j]
-            if logdet:
+            if task.logdet:
                 value += N[i, j] * N[i, j]
             M[i, j] = value
             M[j, i] = value

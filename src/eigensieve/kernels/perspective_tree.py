@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .compile import jit
@@ -9,6 +11,7 @@ from .ledger import tally
 from .perspective import evaluate, relax, relax_in_parts, top_sum
 from .perspective_moves import MARGIN, best_last, choose_branch, schur, tune_diagonal
 from .perspective_newton import TINY, project
+from .perspective_task import Task, make_scratch
 
 EPS = 2.2e-16
 # Up to this many undecided features the diagonal is tuned for the node.
@@ -20,24 +23,32 @@ SOLVED = 1e-7
 HOPELESS = 0.05
 
 
+class Ground(NamedTuple):
+    """What all nodes share: the problem, and the audit's table (see ledger.py)."""
+
+    B: np.ndarray
+    H: np.ndarray
+    k: int
+    logdet: bool
+    counts: np.ndarray
+    strides: np.ndarray
+
+
 @jit
-def score_set(
-    B: np.ndarray, H: np.ndarray, members: np.ndarray, logdet: bool
-) -> tuple[float, float]:
+def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     """The criterion of a set, and that plus what round-off may hide of it.
 
     -inf and inf if B is not positive definite on the set to working precision.
     """
-    none = np.empty(0, dtype=np.int64)
-    c, t = H.shape[0], members.size
-    T, U, X = np.empty(t, dtype=np.int64), np.empty((t, t)), np.empty((c, t))
-    empty, G, Y = np.empty(0), np.empty((c, c)), np.empty((c, 0))
-    value, _ = evaluate(B, H, empty, members, none, empty, logdet, T, U, X, Y, G, empty)
+    none, empty, t = np.empty(0, dtype=np.int64), np.empty(0), members.size
+    task = Task(ground.B, ground.H, empty, members, none, 0, ground.logdet)
+    scratch = make_scratch(task, 0)
+    value, _ = evaluate(task, empty, scratch, empty)
     if value != value:
         return -np.inf, np.inf
     pivot = 1.0
     for i in range(t):
-        pivot = min(pivot, U[i, i] * U[i, i])
+        pivot = min(pivot, scratch.U[i, i] * scratch.U[i, i])
     return value, value * (1.0 + 8.0 * t * EPS / pivot)
 
 
@@ -96,21 +107,16 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
 
 @jit
 def search_perspective(
-    B: np.ndarray,
-    H: np.ndarray,
+    ground: Ground,
     state: np.ndarray,
     weights: np.ndarray,
     diagonal: np.ndarray,
     hot: np.ndarray,
     bound: float,
-    k: int,
     cut: float,
     step: float,
     horizon: float,
-    logdet: bool,
     max_nodes: int,
-    counts: np.ndarray,
-    strides: np.ndarray,
 ) -> tuple[
     int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
 ]:
@@ -151,7 +157,7 @@ def search_perspective(
         now, w_now, D_now = states[n_open].copy(), all_w[n_open].copy(), all_D[n_open].copy()
         g_now = all_g[n_open].copy()
         ub, branch, value, found = visit(
-            B, H, now, w_now, D_now, g_now, bounds[n_open], k, cut, step, logdet, counts, strides
+            ground, now, w_now, D_now, g_now, bounds[n_open], cut, step
         )
         if value > best and found.size:
             best, members = value, found
@@ -188,24 +194,20 @@ def exchange(pile: np.ndarray, a: int, b: int) -> None:
 
 @jit
 def visit(
-    B: np.ndarray,
-    H: np.ndarray,
+    ground: Ground,
     state: np.ndarray,
     weights: np.ndarray,
     D: np.ndarray,
     gradient: np.ndarray,
     bound: float,
-    k: int,
     cut: float,
     step: float,
-    logdet: bool,
-    counts: np.ndarray,
-    strides: np.ndarray,
 ) -> tuple[float, int, float, np.ndarray]:
     """Work on one node: bound, feature to branch on (-1: closed), value and set of a better one.
 
     State, weights, the diagonal D and the gradient become those of what is left of the node.
     """
+    k, counts, strides = ground.k, ground.counts, ground.strides
     best, members = -np.inf, np.empty(0, dtype=np.int64)
     size, need = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     is_tuned = False
@@ -218,14 +220,15 @@ def visit(
             return bound, -1, best, members
         if need[0] == 0 or free.size == need[0]:
             chosen = forced if need[0] == 0 else np.concatenate((forced, free))
-            value, ceiling = score_set(B, H, chosen, logdet)
+            value, ceiling = score_set(ground, chosen)
             ceiling = min(ceiling, bound)
             if ceiling > cut and ceiling > best:  # if only by round-off, from scratch will tell
                 best, members = ceiling, chosen
             tally(counts, strides, size, need, 1)
             return bound, -1, best, members
+        task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if need[0] == 1:
-            value, where = best_last(B, H, forced, free, logdet)
+            value, where = best_last(task)
             if value < np.inf:
                 if value > cut and value > best:
                     best = value
@@ -235,9 +238,7 @@ def visit(
         w = weights[free]
         g = gradient[free]
         refill(w, g, need[0])
-        ub, value, g, pull = relax_in_parts(
-            B, H, D, forced, free, need[0], w, g, cut, logdet, MAX_ITER, SOLVED, HOPELESS
-        )
+        ub, value, g, pull = relax_in_parts(task, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
         gradient[free] = g
         ub += margin * abs(ub)
         bound = min(bound, ub)
@@ -245,7 +246,7 @@ def visit(
         if bound <= cut:
             continue
         chosen = np.concatenate((forced, free[heaviest(w, g, need[0])]))
-        value, _ = score_set(B, H, chosen, logdet)
+        value, _ = score_set(ground, chosen)
         if value > cut and value > best:
             best, members = value, chosen
             cut = value + step
@@ -260,22 +261,22 @@ def visit(
             tally(counts, strides, size, need, -1)
             if matters or need[0] <= 1 or free.size <= need[0]:
                 continue
-            w, g, pull = w[left], g[left], pull[left]  # the relaxation is the same without them
+            # the relaxation is the same without them
+            w, g, pull = w[left], g[left], pull[left]
+            task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
-            new = tune_diagonal(schur(B, forced, free), D[free], pull)
+            new = tune_diagonal(schur(task), D[free], pull)
             if new.size:
                 old = D[free]
                 D[free] = new
                 trial = w.copy()
-                better, _, _, _ = relax(
-                    B, H, D, forced, free, need[0], trial, cut, logdet, MAX_ITER, SOLVED, HOPELESS
-                )
+                better, _, _, _ = relax(task, trial, cut, MAX_ITER, SOLVED, HOPELESS)
                 if better * (1.0 + margin) < ub:
                     weights[free] = trial
                     continue
                 D[free] = old
-        return bound, free[choose_branch(B, H, D, forced, free, w, logdet)], best, members
+        return bound, free[choose_branch(task, w)], best, members
 
 
 @jit

@@ -118,7 +118,7 @@ class PerspectiveTree:
         return nodes
 
     def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
-        from ..kernels.perspective_tree import search_perspective
+        from ..kernels.perspective_tree import Ground, search_perspective
 
         weights, diagonal, hot = self._unpack(node.warm)
         here = np.flatnonzero(node.state != OUT)
@@ -128,21 +128,16 @@ class PerspectiveTree:
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
         visited, _, members, cut, bounds, states, *warm = search_perspective(
-            B,
-            H,
+            Ground(B, H, self.problem.k, self.logdet, counts, self._strides),
             node.state[here],
             weights[here],
             diagonal[here],
             hot[here],
             node.bound,
-            self.problem.k,
             cut,
             step,
             self.horizon,
-            self.logdet,
             self.chunk,
-            counts,
-            self._strides,
         )
         open_nodes = []
         for bound, part, w, D, g in zip(bounds, states, *warm):
@@ -306,15 +301,14 @@ def _relax(
 def _maximise(part: Part, w: np.ndarray, cut: float, *, budget: Budget) -> np.ndarray:
     """The compiled Newton method for a working set: it is needed below anyway."""
     from ..kernels.perspective import relax
+    from ..kernels.perspective_task import Task
 
+    task = Task(part.B, part.H, part.D, part.forced, part.free, part.need, part.logdet)
     w = w.copy()
     # a large step takes some tenths of a second: look at the clock in between
     steps = int(np.clip(STEP_WORK / (len(part.H) + len(part.B)) ** 3, 1, NEWTON_STEPS))
     for _ in range(0, NEWTON_STEPS, steps):
-        bound, value, _, _ = relax(
-            part.B, part.H, part.D, part.forced, part.free, part.need, w, cut, part.logdet,
-            steps, SOLVED, 0.0,
-        )  # fmt: skip
+        bound, value, _, _ = relax(task, w, cut, steps, SOLVED, 0.0)
         if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
             break
     return w
