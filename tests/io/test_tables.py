@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from eigensieve.errors import MissingExtraError, TableError
-from eigensieve.io import _sheets, tables
+from eigensieve.io import _text, tables
 from eigensieve.io.tables import read_table
 
 Write = Callable[..., Path]
@@ -37,7 +37,7 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         def refuse(*args: object) -> None:
             raise ValueError
 
-        monkeypatch.setattr(_sheets, "_loadtxt", refuse)
+        monkeypatch.setattr(_text, "_loadtxt", refuse)
 
     return switch
 
@@ -317,8 +317,8 @@ def test_fast_and_careful_and_pandas_agree(
     frame.to_csv(path, index=False)
     frame.set_index("id").T.to_csv(turned)
     with monkeypatch.context() as patch:
-        patch.setattr(_sheets, "_columns_careful", None)
-        patch.setattr(_sheets, "_rows_careful", None)
+        patch.setattr(_text, "_columns_careful", None)
+        patch.setattr(_text, "sheet_of_records", None)
         fast = [read_table(path, "y"), read_table(turned, "y", transpose=True)]
     careful()
     slow = [read_table(path, "y"), read_table(turned, "y", transpose=True)]

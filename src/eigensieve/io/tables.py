@@ -23,7 +23,8 @@ import numpy as np
 from eigensieve.errors import TableError
 
 from ._names import close_names, filled_names, has_no_name, listed, names_rows, unique_names
-from ._sheets import MISSING, Sheet, parse_number, read_sheet
+from ._sheet import MISSING, Sheet, parse_number
+from ._sheets import read_sheet
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.,]*\d,\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
 _MARKS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}

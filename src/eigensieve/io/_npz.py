@@ -1,0 +1,49 @@
+"""NumPy archives with an array X, and perhaps feature_names and a target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from eigensieve.errors import TableError
+
+from ._sheet import Sheet
+
+
+def read_npz(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
+    """An .npz file without pickled objects."""
+    try:
+        # Opened here: np.load leaves the file open when the archive is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            found = list(archive.files)
+            arrays = {key: archive[key] for key in ("X", "feature_names", target) if key in found}
+    except Exception as error:  # damaged bytes raise nearly anything
+        raise TableError(
+            f"not a readable .npz file ({error}); write it again with np.savez, without objects"
+        ) from error
+    X = arrays.get("X")
+    if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise TableError(
+            f"needs an array X of numbers in two dimensions; the file has {', '.join(found[:10])}"
+        )
+    sheet = Sheet([], np.array(X.T if transpose else X, dtype=np.float64), {})
+    n, p = sheet.numbers.shape
+    if "feature_names" in arrays:
+        sheet.names = _vector("feature_names", arrays["feature_names"], p)
+    else:
+        sheet.names = [f"column_{j + 1}" for j in range(p)]
+        sheet.notes.append(f"The file has no feature_names: named column_1 to column_{p}.")
+    if target is not None and target in arrays:
+        sheet.texts[p] = _vector(target, arrays[target], n)
+        sheet.names = [*sheet.names, target]
+    return sheet
+
+
+def _vector(name: str, array: np.ndarray, length: int) -> list[str]:
+    if array.shape != (length,) or array.dtype.kind not in "biufUS":
+        raise TableError(
+            f"the array {name} has shape {array.shape} and type {array.dtype}; "
+            f"expected {length} strings or numbers, to go with X"
+        )
+    return [str(value).strip() for value in array.astype(str)]

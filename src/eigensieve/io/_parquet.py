@@ -1,0 +1,73 @@
+"""Parquet files, by pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eigensieve.errors import MissingExtraError, TableError
+
+from ._sheet import Sheet, sheet_of_records
+
+
+def read_parquet(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
+    """A parquet file; an index that pandas wrote holds the names of the rows."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    try:
+        with pq.ParquetFile(path) as file:
+            frame = file.read().to_pandas()
+    except Exception as error:  # damaged bytes raise nearly anything
+        raise TableError(
+            f"not a readable parquet file ({error}); copy or write it again"
+        ) from error
+    if target is not None and target in frame.index.names:
+        frame = frame.reset_index()
+    apart = ignore | ({target} if target is not None else set())
+    return _sheet_of_rows(frame, apart) if transpose else _sheet_of_columns(frame, target)
+
+
+def _sheet_of_columns(frame: Any, target: str | None) -> Sheet:
+    import pandas as pd
+
+    names = [str(name) for name in frame.columns]
+    numeric = [j for j, dtype in enumerate(frame.dtypes) if _is_numeric(dtype)]
+    numbers = np.full(frame.shape, np.nan)
+    numbers[:, numeric] = frame.iloc[:, numeric].to_numpy(np.float64, na_value=np.nan)
+    text = set(range(len(names))).difference(numeric)
+    text.update(j for j, name in enumerate(names) if name.strip() == target)
+    texts = {j: _cells(frame.iloc[:, j]) for j in sorted(text)}
+    plain = isinstance(frame.index, pd.RangeIndex)
+    return Sheet(names, numbers, texts, None if plain else _cells(frame.index.to_series()))
+
+
+def _sheet_of_rows(frame: Any, apart: frozenset[str]) -> Sheet:
+    """Features in rows; the index, or else the first column, holds their names."""
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex):
+        names, frame = _cells(frame.iloc[:, 0]), frame.iloc[:, 1:]
+    else:
+        names = _cells(frame.index.to_series())
+    samples = [str(name).strip() for name in frame.columns]
+    if apart.isdisjoint(names) and all(_is_numeric(dtype) for dtype in frame.dtypes):
+        return Sheet(names, frame.to_numpy(np.float64, na_value=np.nan).T.copy(), {}, samples)
+    columns = [_cells(frame.iloc[:, j]) for j in range(len(samples))]
+    return sheet_of_records(([*row] for row in zip(names, *columns)), samples, apart)
+
+
+def _is_numeric(dtype: Any) -> bool:
+    from pandas.api.types import is_complex_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(dtype) and not is_complex_dtype(dtype)
+
+
+def _cells(column: Any) -> list[str]:
+    return [
+        "" if missing else str(value).strip()
+        for value, missing in zip(column.tolist(), column.isna().tolist())
+    ]
