@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -157,9 +158,9 @@ class Run:
     cpu: float
 
 
-def timed(pencil: es.Pencil, k: int, solver: str = "exact", **options: object) -> Run:
+def timed(pencil: es.Pencil, k: int, solver: str = "exact", **options: Any) -> Run:
     start, cpu = time.perf_counter(), time.process_time()
-    solution = es.solve(pencil, k, solver=solver, **options)  # type: ignore[arg-type]
+    solution = es.solve(pencil, k, solver=solver, **options)
     return Run(solution, time.perf_counter() - start, time.process_time() - cpu)
 
 
@@ -459,7 +460,7 @@ def pca(given: argparse.Namespace) -> None:
     rows += [
         Row(
             f"{name}, n = {len(covariance_matrix(name))}",
-            lambda name=name: es.Pencil(covariance_matrix(name)),  # type: ignore[misc]
+            partial(es.Pencil, covariance_matrix(name)),
             k,
             bar=2,
             limit=10,
@@ -499,11 +500,15 @@ def growth_n(given: argparse.Namespace) -> None:
     print_rows("Growth with n, k = n/2", rows, given)
 
 
+def planted_pencil(p: int) -> es.Pencil:
+    return es.lda_pencil(*planted(100, p, 2, 0), shrinkage=0.5)
+
+
 def growth_p(given: argparse.Namespace) -> None:
     rows = [
         Row(
             f"planted, 100 rows, p = {p:,}",
-            lambda p=p: es.lda_pencil(*planted(100, p, 2, 0), shrinkage=0.5),  # type: ignore[misc]
+            partial(planted_pencil, p),
             10,
             "trace",
             limit=60,
