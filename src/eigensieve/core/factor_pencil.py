@@ -139,7 +139,7 @@ class FactorPencil(Pencil):
         A = H.T @ (H if self.core is None else self.core @ H)
         return Pencil._trusted((A + A.T) / 2, W.T @ W + np.diag(self.d[S]))
 
-    def top(self, m: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         # with G = H B^-1 H' = R R', the eigenvalues of (A, B) that are not zero are those of
         # R' C R (c x c): no iteration, no p x p
         BinvH = self.solve_B(self.H.T)

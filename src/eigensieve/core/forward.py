@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .budget import Budget
-from .moves import ranked
+from .moves import leading_columns, ranked
 from .problem import Problem
 from .secular import TIE, best_addition, first_max
 from .swap import BLOCK, SetPencil, working_criterion
@@ -32,9 +32,10 @@ def forward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.
         if budget.stop() is not None:
             _complete(problem, state, order, sets)
             break
-        j = _first_feature(problem) if not order else state.best(_candidates(problem, order))
-        _take(state, order, j)
-        sets[len(order)] = np.array(order)
+        new = [state.best(_candidates(problem, order))] if order else _first_features(problem)
+        for j in new:
+            _take(state, order, j)
+            sets[len(order)] = np.array(order)
         budget.report(solver, "forward", len(order), total=problem.k)
     return sets
 
@@ -50,13 +51,22 @@ def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
     return np.flatnonzero(free & problem.open_blocks(order))
 
 
-def _first_feature(problem: Problem) -> int:
-    """The best single feature; if none scores alone (CCA), the largest in the eigenvector."""
+def _first_features(problem: Problem) -> list[int]:
+    """The best single feature; where none scores alone (CCA), the best two."""
     pencil = problem.pencil
     ratio = pencil.diag_A / pencil.diag_B
-    if ratio.max() > 1e-12 * pencil.scale:
-        return first_max(ratio)
-    return first_max(np.abs(pencil.top()[1][:, 0]) * np.sqrt(pencil.diag_B))
+    if problem.k == 1 or ratio.max() > 1e-12 * pencil.scale:
+        return [first_max(ratio)]
+    best, pair = -np.inf, [0, 1]
+    for part, rows in leading_columns(problem):
+        sizes = np.abs(rows)
+        for row, j in zip(sizes, part):
+            row[j] = -np.inf
+            row[~problem.open_blocks([j])] = -np.inf
+        place = first_max(sizes.ravel())
+        if sizes.flat[place] > best:
+            best, pair = sizes.flat[place], [int(part[place // pencil.size]), place % pencil.size]
+    return pair
 
 
 def _complete(

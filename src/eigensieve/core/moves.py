@@ -9,11 +9,15 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from .criteria import fix_signs, generalized_eigh
+from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .problem import Problem
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MANY = 50
+# Columns of A are looked at in blocks, and as many as cost about a tenth of a second.
+BLOCK = 128
+COLUMN_WORK = 1e9
 
 
 def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
@@ -50,15 +54,16 @@ def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None)
 
 def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The same in the order in which they are taken: a smaller k takes the first of them."""
-    chosen = list(start)
-    candidates = np.setdiff1d(problem.features, chosen)
+    candidates = np.setdiff1d(problem.features, start)
     # stable sort: ties go to the lowest index
-    for j in candidates[np.argsort(-scores[candidates], kind="stable")]:
-        if len(chosen) == problem.k:
-            break
-        if problem.quota is None or problem.open_blocks(chosen)[j]:
-            chosen.append(int(j))
-    return np.asarray(chosen, dtype=np.intp)
+    order = candidates[np.argsort(-scores[candidates], kind="stable")]
+    if problem.quota is not None:
+        blocks = problem.pencil.blocks
+        assert blocks is not None
+        room = {b: most - np.count_nonzero(blocks[start] == b) for b, most in problem.quota.items()}
+        places = [np.flatnonzero(blocks[order] == b)[:left] for b, left in room.items()]
+        order = order[np.sort(np.concatenate(places))]
+    return np.concatenate([start, order[: problem.k - len(start)]]).astype(np.intp)
 
 
 def eigenvector_scores(problem: Problem) -> np.ndarray:
@@ -76,11 +81,59 @@ def eigenvector_scores(problem: Problem) -> np.ndarray:
 def starting_supports(
     problem: Problem, n_starts: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Other places to start a local search from: eigenvectors first, then random sets."""
+    """Other places to start a local search from.
+
+    The largest entries of the leading eigenvectors (up to 3); for the largest eigenvalue as many
+    sets of features that go together; then random sets.
+    """
     if n_starts == 0:
         return
-    _, vectors = problem.pencil.top(min(3, n_starts))
+    _, vectors = problem.pencil.top(min(3, (n_starts + 1) // 2))
     for v in vectors.T:
         yield top_k(problem, np.abs(v) * np.sqrt(problem.pencil.diag_B))
-    for _ in range(n_starts - vectors.shape[1]):
+    n_starts -= vectors.shape[1]
+    if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one and n_starts > 0:
+        columns = column_supports(problem, min(3, n_starts))
+        yield from columns
+        n_starts -= len(columns)
+    for _ in range(n_starts):
         yield top_k(problem, rng.random(problem.pencil.size))
+
+
+def column_supports(problem: Problem, count: int) -> list[np.ndarray]:
+    """A feature and those that go with it most, for the features with the longest such column.
+
+    For a semidefinite A and B = I the length of a column, restricted to a set, is a lower bound
+    on the set's value. Among thousands of correlated features greedy passes miss such sets.
+    """
+    lengths, columns = [], []
+    for part, rows in leading_columns(problem):
+        squares = np.partition(np.square(rows), -problem.k, axis=1)[:, -problem.k :]
+        lengths.append(squares.sum(axis=1))
+        columns.append(part)
+    order = np.argsort(-np.concatenate(lengths), kind="stable")[: 10 * count]
+    rows = _scaled_columns(problem.pencil, np.concatenate(columns)[order])
+    sets = {tuple(top_k(problem, np.abs(row))) for row in rows}
+    best = sorted(sets, key=lambda S: -problem.score(S))[:count]
+    return [np.array(S, dtype=np.intp) for S in best]
+
+
+def leading_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Columns of A, in blocks: their indices (m,), and they as rows (m, p), where diag(B) = 1.
+
+    Those with the largest entries in the eigenvector, as many as can be looked at.
+    """
+    pencil, columns = problem.pencil, problem.features
+    rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 1  # dense: they are there
+    most = max(BLOCK, int(COLUMN_WORK / (rank * pencil.size)))
+    if most < pencil.size:
+        scores = eigenvector_scores(problem) * np.sqrt(pencil.diag_B)
+        columns = np.sort(np.argsort(-scores, kind="stable")[:most])
+    for start in range(0, columns.size, BLOCK):
+        part = columns[start : start + BLOCK]
+        yield part, _scaled_columns(pencil, part)
+
+
+def _scaled_columns(pencil: Pencil, index: np.ndarray) -> np.ndarray:
+    scale = 1.0 / np.sqrt(pencil.diag_B)
+    return np.asarray(pencil.columns_A(index).T * scale * scale[index, None])

@@ -23,6 +23,8 @@ SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
+# So many leading eigenvectors are remembered.
+FEW = 3
 
 
 class Pencil:
@@ -151,6 +153,15 @@ class Pencil:
 
         A factor pencil knows only the positive ones, and may return fewer than m.
         """
+        known: dict[int, tuple[np.ndarray, np.ndarray]] = self.__dict__.setdefault("_known_tops", {})
+        if m in known:
+            return known[m]
+        found = self._find_top(m)
+        if m <= FEW:  # asked for again and again: by starts, scores and bounds
+            known[m] = found
+        return found
+
+    def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = generalized_eigh(self._A, self._B)
         return values[:m], fix_signs(vectors[:, :m])
 

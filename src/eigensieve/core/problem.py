@@ -77,8 +77,10 @@ class Problem:
         blocks = self.pencil.blocks
         assert blocks is not None
         taken = np.bincount(blocks[np.asarray(support, dtype=np.intp)], minlength=blocks.max() + 1)
-        full = [b for b, most in self.quota.items() if taken[b] >= most]
-        return ~np.isin(blocks, full)
+        has_room = np.ones(taken.size, dtype=bool)
+        for block, most in self.quota.items():
+            has_room[block] = taken[block] < most
+        return has_room[blocks]
 
     def fills_quota(self, support: np.ndarray) -> bool:
         """Whether every block holds exactly its number of features."""

@@ -119,11 +119,15 @@ class Scan(ABC):
 
     def candidates(self, slot: int) -> np.ndarray:
         """Features that may take the slot."""
+        return np.flatnonzero(self.may_take(slot))
+
+    def may_take(self, slot: int) -> np.ndarray:
+        """A mask of the same."""
         outside = np.ones(self.pencil.size, dtype=bool)
         outside[self.support] = False
         if self.problem.quota is not None:
             outside &= self.problem.open_blocks(np.delete(self.support, slot))
-        return np.flatnonzero(outside)
+        return outside
 
     @property
     def is_sharp(self) -> bool:
@@ -314,7 +318,7 @@ class LambdaScan(Scan):
                 return {}
         found = {slot: np.concatenate(parts) for slot, parts in hopeful.items() if parts}
         if self.problem.quota is not None:
-            found = {s: np.intersect1d(f, self.candidates(s)) for s, f in found.items()}
+            found = {s: f[self.may_take(s)[f]] for s, f in found.items()}
         return found
 
     def _without(self, slot: int, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

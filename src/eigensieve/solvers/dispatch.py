@@ -17,7 +17,7 @@ from ..core.checks import check_k
 from ..core.pencil import Pencil
 from ..core.problem import Problem, make_problem
 from ..core.solution import Solution, SolutionPath
-from ..errors import OptionError
+from ..errors import InputError, OptionError
 from .base import Solver
 
 # Arguments that every call may carry; a solver gets those it declares.
@@ -28,7 +28,7 @@ LEAST = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 
 def solve(
     pencil: Pencil,
-    k: int | Sequence[int],
+    k: int | Sequence[int] | None,
     solver: str = "greedy",
     criterion: str = "lambda_max",
     include: Sequence[int] = (),
@@ -46,6 +46,7 @@ def solve(
     ----------
     pencil : Pencil
     k : int, or one int per block of the pencil (kx, ky)
+        None for as many as the penalty ``rho`` leaves, for solvers that have that option.
     solver : name, see `available_solvers`
     criterion : "lambda_max", "trace" or "logdet"
     include, exclude : feature indices that must, or must not, be chosen
@@ -67,6 +68,8 @@ def solve(
     >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
     [1, 3]
     """
+    if k is None:
+        k = _most(pencil, exclude, solver_options)
     problem = make_problem(pencil, k, criterion, include, exclude)
     budget = Budget(time_limit, gap_tol, callback)
     chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
@@ -116,11 +119,20 @@ def solve_path(
                     break
                 part = problem.with_k(k)
                 chosen, options = _prepare(part, solver, solver_options, random_state, n_jobs)
-                if solutions and "start" in _options_of(chosen):
+                if solutions and chosen.warm_start:
                     options["start"] = solutions[max(solutions)].support
                 solutions[k] = _run(chosen, part, budget, options)
     early = len(solutions) < len(sizes) or any(s.status.is_early for s in solutions.values())
     return SolutionPath(solutions, budget.stop() if early else None)
+
+
+def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> int:
+    """All features, where a penalty decides how many of them are taken."""
+    if options.get("rho") is None:
+        raise InputError("k is None; say how many features, or give a solver's penalty rho")
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    return max(1, pencil.size - np.unique(exclude).size)
 
 
 def _path_sizes(
@@ -233,6 +245,6 @@ def _options_of(solver: Solver) -> list[str]:
 
 def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, Any]) -> Solution:
     assert solver.solve is not None
-    if options.get("start") is not None:
+    if solver.warm_start and options.get("start") is not None:
         options = {**options, "start": problem.places(options["start"])}
     return solver.solve(problem, budget, **options)

@@ -25,12 +25,13 @@ from ..core.moves import starting_supports
 from ..core.problem import Problem
 from ..core.secular import first_max
 from ..core.solution import Solution, Status, relative_gap
-from ..core.swap import swap_refine
+from ..core.swap import swap_refine, working_criterion
 from ..errors import OptionError
 from .base import Solver
 
 DIRECTIONS = ("auto", "forward", "backward", "both")
 BOTH_LIMIT = 2000
+N_STARTS = 2
 
 
 @dataclass
@@ -54,7 +55,7 @@ def solve_greedy(
     *,
     direction: str = "auto",
     swap: bool = True,
-    n_starts: int = 0,
+    n_starts: int | None = None,
     max_iter: int | None = None,
     random_state: int | None = None,
 ) -> Solution:
@@ -79,7 +80,7 @@ def greedy_path(
     *,
     direction: str = "auto",
     swap: bool = True,
-    n_starts: int = 0,
+    n_starts: int | None = None,
     max_iter: int | None = None,
     random_state: int | None = None,
 ) -> dict[int, Solution]:
@@ -91,10 +92,14 @@ def greedy_path(
         "auto" runs both up to 2,000 features (and where a backward pass of the largest
         eigenvalue is affordable), forward otherwise.
     swap : polish every set by 1-swaps
-    n_starts : further starts of the local search: leading eigenvectors (up to 3), then random
+    n_starts : further starts of the local search
+        Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
+        default 2 where only the largest eigenvalue counts (PCA, CCA), and none for classes.
     max_iter : the most swaps of one local search, 1,000 by default
     """
-    _check_options(direction, swap, n_starts)
+    _check_options(direction, swap)
+    if n_starts is None:
+        n_starts = N_STARTS if swap and working_criterion(problem) == "lambda_max" else 0
     if max_iter is not None:
         budget.max_iter = check_k(max_iter, "max_iter")
     candidates = _run_passes(problem, ks, budget, direction)
@@ -110,13 +115,11 @@ def greedy_path(
     return solutions
 
 
-def _check_options(direction: str, swap: bool, n_starts: int) -> None:
+def _check_options(direction: str, swap: bool) -> None:
     if not isinstance(swap, bool | np.bool_):
         raise OptionError(f"swap is {swap!r}; it must be True or False")
     if direction not in DIRECTIONS:
         raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
-    if isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 0:
-        raise OptionError(f"n_starts is {n_starts!r}; it must be a whole number >= 0")
 
 
 def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: str) -> _Candidates:

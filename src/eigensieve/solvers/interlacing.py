@@ -238,4 +238,5 @@ SOLVER = Solver(
     solve=solve_interlacing,
     certifies=True,
     max_features=200,
+    warm_start=True,
 )

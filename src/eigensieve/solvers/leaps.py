@@ -182,4 +182,5 @@ SOLVER = Solver(
     certifies=True,
     max_features=300,
     refuses=refuses,
+    warm_start=True,
 )

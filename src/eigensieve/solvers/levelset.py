@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from ..core.budget import Budget
-from ..core.moves import starting_supports, top_k
+from ..core.moves import starting_supports
 from ..core.problem import Problem
 from ..core.search import (
     FREE,
@@ -28,7 +28,6 @@ from ..core.search import (
 from ..core.solution import Solution, Status, relative_gap
 from ..core.spectral_bound import may_exceed, spectral_upper_bound
 from ..core.start import best_of, find_start, resize
-from ..core.swap import swap_refine
 from .base import Solver
 
 # The most features a search takes: one node of so many takes a tenth of a second.
@@ -36,9 +35,8 @@ SEARCH_LIMIT = 500
 # Up to this many features all starts are tried with the compiled local search.
 CLIMB_LIMIT = 200
 N_STARTS = 15
-# With more, so many sets made of similar features, out of at most so many columns, are tried.
-COLUMN_STARTS = 3
-MOST_COLUMNS = 1500
+# With more, so many are.
+WIDE_STARTS = 4
 # A search that takes more nodes than this is done in rungs, see `_search_in_rungs`.
 SHORT = 3000
 RUNGS = (0.5, 0.15, 0.0)  # shares of the gap at the root
@@ -117,8 +115,8 @@ def solve_levelset(
     Parameters
     ----------
     start : a set to start from, of any size
-    n_starts : local searches from eigenvectors and random sets; by default 15, and none above
-        200 features, where sets of similar features are tried instead
+    n_starts : local searches from eigenvectors, sets of similar features and random sets; by
+        default 15, and 4 above 200 features
     max_nodes : the search ends with status "iteration limit" after about so many nodes
     audit : check, in exact integers, that closed and open subproblems cover every set once
 
@@ -165,32 +163,14 @@ def _find_start(
         first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))
         others = starting_supports(problem, n_starts, rng)
         return best_of(problem, budget, (tree.climb(S) for S in chain([first], others)))
-    greedy = find_start(
-        problem, budget, "levelset", given=given, n_starts=n_starts, random_state=random_state
+    return find_start(
+        problem,
+        budget,
+        "levelset",
+        given=given,
+        n_starts=WIDE_STARTS if n_starts is None else n_starts,
+        random_state=random_state,
     )
-    columns = _column_starts(problem, COLUMN_STARTS if n_starts is None else n_starts)
-    refined = (swap_refine(problem, S, budget)[0] for S in columns)
-    return best_of(problem, budget, chain([greedy], refined))
-
-
-def _column_starts(problem: Problem, count: int) -> Iterator[np.ndarray]:
-    """A feature and those that go with it most, for the features with the longest such column.
-
-    For a semidefinite A and B = I the length of a column, restricted to a set, is a lower bound
-    on the set's value. Among thousands of correlated features greedy passes miss such sets.
-    """
-    pencil = problem.pencil
-    scale = 1.0 / np.sqrt(pencil.diag_B)
-    columns = np.arange(0, pencil.size, max(1, pencil.size // MOST_COLUMNS))
-    lengths = np.empty(columns.size)
-    for first in range(0, columns.size, 256):
-        part = slice(first, first + 256)
-        squares = np.square(pencil.columns_A(columns[part]).T * scale * scale[columns[part], None])
-        lengths[part] = np.partition(squares, -problem.k, axis=1)[:, -problem.k :].sum(axis=1)
-    order = columns[np.argsort(-lengths, kind="stable")[: 10 * count]]
-    sets = {tuple(top_k(problem, np.abs(pencil.columns_A(int(j)) * scale))) for j in order}
-    for S in sorted(sets, key=lambda S: -problem.score(S))[:count]:
-        yield np.array(S)
 
 
 def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
@@ -256,4 +236,5 @@ SOLVER = Solver(
     solve=solve_levelset,
     certifies=True,
     refuses=_refuses,
+    warm_start=True,
 )

@@ -344,4 +344,5 @@ SOLVER = Solver(
     solve=solve_perspective,
     certifies=True,
     refuses=_refuses,
+    warm_start=True,
 )
