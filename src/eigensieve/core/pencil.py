@@ -153,13 +153,16 @@ class Pencil:
 
         A factor pencil knows only the positive ones, and may return fewer than m.
         """
-        known: dict[int, tuple[np.ndarray, np.ndarray]] = self.__dict__.setdefault("_known_tops", {})
-        if m in known:
-            return known[m]
-        found = self._find_top(m)
-        if m <= FEW:  # asked for again and again: by starts, scores and bounds
-            known[m] = found
-        return found
+        known = self.__dict__.setdefault("_known_tops", {})
+        if m not in known:
+            found = self._find_top(m)
+            for array in found:
+                array.flags.writeable = False
+            if m > FEW:
+                return found
+            known[m] = found  # starts, scores and bounds ask for the same few again and again
+        values, vectors = known[m]
+        return values, vectors
 
     def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = generalized_eigh(self._A, self._B)

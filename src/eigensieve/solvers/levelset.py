@@ -28,7 +28,7 @@ from ..core.search import (
 from ..core.solution import Solution, Status, relative_gap
 from ..core.spectral_bound import may_exceed, spectral_upper_bound
 from ..core.start import best_of, find_start, resize
-from .base import Solver
+from .base import Solver, seeks_one_direction
 
 # The most features a search takes: one node of so many takes a tenth of a second.
 SEARCH_LIMIT = 500
@@ -224,17 +224,11 @@ def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _refuses(problem: Problem) -> str | None:
-    if problem.criterion == "lambda_max" or problem.pencil.is_rank_one:
-        return None
-    return f"needs a rank-one A for criterion {problem.criterion!r}; use 'perspective' or 'leaps'"
-
-
 SOLVER = Solver(
     name="levelset",
     summary="exact for the largest eigenvalue (PCA, many classes, CCA): level-set branch and bound",
     solve=solve_levelset,
     certifies=True,
-    refuses=_refuses,
+    refuses=seeks_one_direction,
     warm_start=True,
 )

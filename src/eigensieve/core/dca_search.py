@@ -1,0 +1,201 @@
+"""From D.C. programming to a set of features: starts, penalty, cut, polish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import OptionError
+from .budget import Budget
+from .cardinality import cut, find_penalty
+from .checks import check_number
+from .dca import Ascent, Climb, Penalty, semidefinite_shift
+from .moves import renormalize, starting_supports
+from .problem import Problem
+from .solution import Solution, Status
+from .swap import swap_refine
+
+STARTS = ("eigenvector", "ones")
+# Further starts, unless there are more features than this.
+N_STARTS = 2
+STARTS_LIMIT = 10_000
+# A run of a bisection shows in so many steps whether it keeps enough features.
+SHORT = 100
+# The length of the part outside of a start from a set; the part inside has length one.
+OUTSIDE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class DcaOptions:
+    """What a user may say of a D.C. search; see solvers/dc.py. ``eps`` None is the l1 norm."""
+
+    eps: float | None = 0.0
+    start: Any = "eigenvector"
+    n_starts: int | None = None
+    swap: bool = True
+    tol: float = 1e-6
+    max_iter: int = 1000
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.eps is not None:
+            check_number(self.eps, "eps", 0.0, 1.0, "a number 0..1")
+        check_number(self.tol, "tol", 0.0, 1.0, "a number 0..1")
+        if not isinstance(self.swap, bool | np.bool_):
+            raise OptionError(f"swap is {self.swap!r}; it must be True or False")
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A set that a start led to, and how that search ended."""
+
+    support: np.ndarray
+    status: Status
+
+
+class DcaSearch:
+    """Sets of features from one or several starts.
+
+    Parameters
+    ----------
+    name : of the solver, for solutions and progress
+    """
+
+    def __init__(self, problem: Problem, budget: Budget, name: str, options: DcaOptions) -> None:
+        self.problem, self.budget, self.name, self.options = problem, budget, name, options
+        self.climbs = list(make_climbs(problem, options))
+        self.runs: list[dict[float, Ascent]] = [{} for _ in self.climbs]
+        self.n_iter = 0
+
+    def find_sizes(self, ks: Sequence[int]) -> dict[int, Solution]:
+        """Exactly k features for every k; runs are shared."""
+        solutions: dict[int, Solution] = {}
+        for k in ks:
+            if solutions and self.budget.stop() is not None:
+                break
+            part = self.problem.with_k(k)
+            found = (self._find_size(part, place, min(ks)) for place in range(len(self.climbs)))
+            solutions[k] = self._best(part, found)
+        return solutions
+
+    def find_penalised(self, rho: float) -> Solution:
+        """As many features as rho leaves, at most k; of several starts the best objective's."""
+        rho = check_number(rho, "rho", 0.0, np.finfo(float).max, "a number >= 0")
+        ascents = [self._run(place, rho, self.options.max_iter) for place in range(len(self.runs))]
+        best = max(ascents, key=lambda a: a.history[-1] if a.history else -np.inf)
+        if best.support.size == 0:
+            most = max(climb.rho_max for climb in self.climbs)
+            raise OptionError(
+                f"rho is {rho:.6g} and leaves no feature; it must be below {most:.6g} here"
+            )
+        part = self.problem
+        if best.support.size < part.k:
+            part = replace(part, k=best.support.size, quota=None)
+        status = Status.CONVERGED if best.converged else Status.ITERATION_LIMIT
+        return self._best(part, iter([_Found(cut(part, best.vector(part.pencil.size)), status)]))
+
+    def _find_size(self, problem: Problem, place: int, least: int) -> _Found:
+        climb = self.climbs[place]
+        if problem.k in (problem.pencil.size, problem.include.size):  # there is no choice
+            return _Found(cut(problem, climb.start), Status.CONVERGED)
+        steps = min(SHORT, self.options.max_iter)
+
+        def run(rho: float) -> np.ndarray:
+            return self._run(place, rho, steps, least).vector(problem.pencil.size)
+
+        x, rho = find_penalty(problem, run, climb.rho_max, self.budget)
+        if x is None:
+            return _Found(cut(problem, climb.start), Status.FEASIBLE)
+        is_whole = np.count_nonzero(x) == problem.k and self.runs[place][rho].converged
+        return _Found(cut(problem, x), Status.CONVERGED if is_whole else Status.FEASIBLE)
+
+    def _run(self, place: int, rho: float, steps: int, least: int = 0) -> Ascent:
+        runs = self.runs[place]
+        if rho not in runs:
+            runs[rho] = self.climbs[place].run(rho, self.budget, steps, least)
+            self.n_iter += runs[rho].n_iter
+            self.budget.report(self.name, "ascent", len(runs))
+        return runs[rho]
+
+    def _best(self, problem: Problem, candidates: Iterator[_Found]) -> Solution:
+        """The best set, each polished if that is wished; the status is that of its own search."""
+        best, value = None, -np.inf
+        for found in candidates:
+            if self.options.swap and self.budget.stop() is None:
+                support, steps, status = swap_refine(problem, found.support, self.budget)
+                found, self.n_iter = _Found(support, status), self.n_iter + steps
+            score = problem.score(found.support)
+            if best is None or score > value:
+                best, value = found, score
+            if self.budget.stop() is not None:
+                break
+        assert best is not None
+        return problem.solution(
+            best.support,
+            status=self.budget.stop() or best.status,
+            solver=self.name,
+            gap_tol=self.budget.gap_tol,
+            n_iter=self.n_iter,
+            seconds=self.budget.seconds,
+        )
+
+
+def make_climbs(problem: Problem, options: DcaOptions) -> Iterator[Climb]:
+    """The iteration from every start."""
+    pencil = problem.pencil
+    free = np.zeros(pencil.size, dtype=bool)
+    free[problem.include] = True
+    first = None
+    tau = semidefinite_shift(pencil)
+    for x in _starting_vectors(problem, options, tau):
+        if first is None:
+            first = Climb(pencil, x, Penalty(options.eps, free), tau, options.tol)
+            yield first
+        else:
+            yield first.restart(x)
+
+
+def _starting_vectors(problem: Problem, options: DcaOptions, tau: float) -> Iterator[np.ndarray]:
+    yield from _given_vectors(problem, options.start)
+    pencil = problem.pencil
+    rng = np.random.default_rng(options.random_state)
+    n_starts = options.n_starts
+    if n_starts is None:
+        n_starts = N_STARTS if options.swap and pencil.size <= STARTS_LIMIT else 0
+    for support in starting_supports(problem, n_starts, rng):
+        x = np.zeros(pencil.size)
+        x[support] = 1.0
+        x = renormalize(pencil, x)
+        # the features outside must not be zero, but an equal part in it would lead them all to
+        # the leading eigenvector
+        step = pencil.apply_A(x) + tau * pencil.apply_B(x)
+        outside = np.where(step >= 0, 1.0, -1.0) / np.sqrt(pencil.size * pencil.diag_B)
+        yield x + OUTSIDE * outside
+
+
+def _given_vectors(problem: Problem, start: Any) -> list[np.ndarray]:
+    pencil = problem.pencil
+    if isinstance(start, str):
+        if start not in STARTS:
+            raise OptionError(
+                f"start is {start!r}; it must be one of {', '.join(STARTS)}, or a vector"
+            )
+        return [pencil.top()[1][:, 0] if start == "eigenvector" else pencil.diag_B**-0.5]
+    try:
+        vectors = np.array(start, dtype=np.float64, ndmin=2)
+    except (TypeError, ValueError):
+        raise OptionError(f"start is {start!r}; it must be a name or numbers") from None
+    if np.ndim(start) == 2:
+        vectors = vectors.T
+    if vectors.ndim != 2 or vectors.shape[1] != problem.n_features or len(vectors) == 0:
+        raise OptionError(
+            f"start has shape {np.shape(start)}; it must be a vector of {problem.n_features} "
+            "entries, or several as columns"
+        )
+    vectors = vectors[:, problem.columns]
+    if not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+        raise OptionError("start must be finite and not zero")
+    return list(vectors)

@@ -1,0 +1,197 @@
+"""The weighted lasso: min 1/2 u'Bu - g'u + sum t_i |u_i|, for the B of a pencil.
+
+It is the inner problem of D.C. programming. With B diagonal it has a closed form. Otherwise
+sweeps of coordinate descent find out which coordinates are not zero, and with which sign; then one
+linear system gives them to the last digit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import linalg
+
+from .factor_pencil import FactorPencil
+from .pencil import Pencil
+from .spectral_bound import has_diagonal_B
+
+# The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
+TOL = 1e-12
+# Where more sweeps and systems do not get there (B nearly singular), what there is must do.
+MOST_ROUNDS = 200
+SWEEPS = 10
+# A dense system with more unknowns than this costs more than sweeps do.
+DIRECT_LIMIT = 1500
+
+
+class WeightedLasso(ABC):
+    """The lasso of one B, for many g and t."""
+
+    def __init__(self, diagonal: np.ndarray) -> None:
+        self.diagonal = diagonal
+        self.root = np.sqrt(diagonal)
+
+    @abstractmethod
+    def solve(
+        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+    ) -> np.ndarray:
+        """The minimiser; ``start`` saves time if it is near, and is never left for a worse u."""
+
+    def violation(self, u: np.ndarray, gradient: np.ndarray, t: np.ndarray) -> float:
+        """How far the optimality conditions are off: gradient = g - Bu lies in t times sign(u).
+
+        In units where diag(B) = 1.
+        """
+        off = np.where(
+            u != 0, np.abs(gradient - t * np.sign(u)), np.maximum(np.abs(gradient) - t, 0.0)
+        )
+        return float((off / self.root).max(initial=0.0))
+
+
+class DiagonalLasso(WeightedLasso):
+    """B diagonal: soft thresholding."""
+
+    def solve(
+        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+    ) -> np.ndarray:
+        return soft_threshold(g, t) / self.diagonal
+
+
+class GeneralLasso(WeightedLasso):
+    """Sweeps and linear systems in turn; how, depends on the form of B."""
+
+    def solve(
+        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+    ) -> np.ndarray:
+        self._load(g, t, np.zeros(g.size) if start is None else start.astype(float))
+        enough = tol * float((np.abs(g) / self.root).max(initial=0.0))
+        best, least = self.u, np.inf
+        for _ in range(MOST_ROUNDS):
+            for step in (self._descend, self._solve_active):
+                step(enough)
+                off = self.violation(self.u, self._gradient(), t)
+                if off < least:
+                    best, least = self.u.copy(), off
+                if off <= enough:
+                    return best
+        return best
+
+    def _solve_active(self, enough: float) -> None:
+        """Go to the minimiser with the signs of now, or as far as these signs hold."""
+        S = np.flatnonzero(self.u)
+        if S.size == 0 or not self._has_direct(S.size):
+            return
+        signs = np.sign(self.u[S])
+        goal = self._solve_system(S, self.g[S] - self.t[S] * signs)
+        if not np.isfinite(goal).all():
+            return
+        old, wrong = self.u[S], goal * signs <= 0
+        if wrong.any():
+            shares = old[wrong] / (old[wrong] - goal[wrong])
+            goal = old + shares.min() * (goal - old)
+            goal[np.flatnonzero(wrong)[np.argmin(shares)]] = 0.0
+        self.u[S] = goal
+        self._load(self.g, self.t, self.u)
+
+    @abstractmethod
+    def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
+        """Take over a problem and a vector."""
+        self.g, self.t, self.u = g, t, u
+
+    @abstractmethod
+    def _descend(self, enough: float) -> None:
+        """Sweeps of coordinate descent, until no step is larger than ``enough``."""
+
+    @abstractmethod
+    def _gradient(self) -> np.ndarray:
+        """g - Bu, from scratch."""
+
+    @abstractmethod
+    def _has_direct(self, size: int) -> bool: ...
+
+    @abstractmethod
+    def _solve_system(self, S: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        """B_S^-1 rhs."""
+
+
+class DenseLasso(GeneralLasso):
+    """B as a matrix."""
+
+    def __init__(self, B: np.ndarray) -> None:
+        super().__init__(np.diag(B).copy())
+        self.B = np.ascontiguousarray(B)
+
+    def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
+        super()._load(g, t, u)
+        self.r = self._gradient()
+
+    def _descend(self, enough: float) -> None:
+        from ..kernels.lasso import descend_dense
+
+        descend_dense(self.B, self.t, self.u, self.r, SWEEPS, enough)
+
+    def _gradient(self) -> np.ndarray:
+        S = np.flatnonzero(self.u)
+        return self.g - self.B[:, S] @ self.u[S]
+
+    def _has_direct(self, size: int) -> bool:
+        return size <= DIRECT_LIMIT
+
+    def _solve_system(self, S: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return solve_scaled(self.B[np.ix_(S, S)], rhs)
+
+
+class FactorLasso(GeneralLasso):
+    """B = W'W + diag(d), never formed."""
+
+    def __init__(self, pencil: FactorPencil) -> None:
+        super().__init__(pencil.diag_B)
+        self.W = np.ascontiguousarray(pencil.W.T)  # a coordinate's row in one piece
+        self.d = pencil.d
+
+    def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
+        super()._load(g, t, u)
+        S = np.flatnonzero(u)
+        self.z = u[S] @ self.W[S]
+
+    def _descend(self, enough: float) -> None:
+        from ..kernels.lasso import descend_factor
+
+        known = self.W, self.d, self.diagonal, self.g, self.t
+        descend_factor(*known, self.u, self.z, SWEEPS, enough)
+
+    def _gradient(self) -> np.ndarray:
+        S = np.flatnonzero(self.u)
+        return self.g - self.W @ (self.u[S] @ self.W[S]) - self.d * self.u
+
+    def _has_direct(self, size: int) -> bool:
+        return min(size, self.W.shape[1]) <= DIRECT_LIMIT
+
+    def _solve_system(self, S: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        W, d = self.W[S], self.d[S]
+        if S.size <= W.shape[1]:
+            return solve_scaled(W @ W.T + np.diag(d), rhs)
+        scaled = W / d[:, None]  # Woodbury: a system of m unknowns, not of |S|
+        return rhs / d - scaled @ solve_scaled(np.eye(W.shape[1]) + W.T @ scaled, scaled.T @ rhs)
+
+
+def make_lasso(pencil: Pencil) -> WeightedLasso:
+    """The lasso for the B of a pencil."""
+    if has_diagonal_B(pencil):
+        return DiagonalLasso(pencil.diag_B)
+    if isinstance(pencil, FactorPencil):
+        return FactorLasso(pencil)
+    return DenseLasso(pencil.B)
+
+
+def soft_threshold(g: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """sign(g) max(|g| - t, 0)."""
+    return np.sign(g) * np.maximum(np.abs(g) - t, 0.0)
+
+
+def solve_scaled(M: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """M^-1 rhs by Cholesky in units where diag(M) = 1; nan if M is singular."""
+    scale = 1.0 / np.sqrt(np.diag(M))
+    _, x, failed = linalg.lapack.dposv(M * np.outer(scale, scale), rhs * scale, lower=True)
+    return np.full_like(rhs, np.nan) if failed else scale * x
