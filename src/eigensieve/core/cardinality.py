@@ -35,24 +35,24 @@ def find_penalty(
     x or None (no penalty left enough), rho. Enough means k, in every block its quota; a vector
     with just as many ends the search.
     """
-    best, best_rho, fewest = None, 0.0, problem.pencil.size + 1
-    low, high = SMALLEST * largest, largest
-    rho, steps = largest / FACTOR, 0
-    while steps < HALVINGS and rho >= SMALLEST * largest and budget.stop() is None:
-        x = run(rho)
-        count = np.count_nonzero(x)
-        if is_enough(problem, x):
-            low = rho
-            if count < fewest:
-                best, best_rho, fewest = x, rho, count
-            if count == problem.k:
-                break
-        else:
-            high = rho
+    best: np.ndarray | None = None
+    best_rho, fewest = 0.0, problem.pencil.size + 1
+    low, high, halvings = 0.0, largest, 0
+    while halvings < HALVINGS and high > SMALLEST * largest and budget.stop() is None:
         if best is None:
             rho = high / FACTOR
         else:
-            rho, steps = float(np.sqrt(low * high)), steps + 1
+            rho, halvings = float(np.sqrt(low * high)), halvings + 1
+        x = run(rho)
+        count = int(np.count_nonzero(x))
+        if not is_enough(problem, x):
+            high = rho
+            continue
+        low = rho
+        if count < fewest:
+            best, best_rho, fewest = x, rho, count
+        if count == problem.k:
+            break
     return best, best_rho
 
 

@@ -28,7 +28,7 @@ from ..core.shrinkage import resolve_shrinkage
 from ..core.solution import Solution
 from ..core.stats import ClassStats
 from ..errors import InputError
-from ..solvers.dispatch import solve, solve_path
+from ..solvers.dispatch import serves, solve, solve_path
 from ._shared import (
     check_certificate,
     check_labels,
@@ -75,7 +75,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         See `eigensieve.available_solvers`.
     criterion : "auto", "logdet", "trace" or "lambda_max"
         "auto" is "logdet" (Wilks): with many classes the others keep adding features
-        for the pair of classes that is separated already. With two classes all agree.
+        for the pair of classes that is separated already. With two classes all agree. A solver
+        that seeks one direction only ("dc", "scotlass", "levelset") gets "lambda_max" instead.
     shrinkage : "auto" or float in [0, 1]
         Weight s of the diagonal in B = (1-s) S_w + s diag(S_w).
     ridge : float >= 0
@@ -220,13 +221,18 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
             seed = check_random_state(self.random_state).randint(2**31 - 1)
         return {
             "solver": self.solver,
-            "criterion": "logdet" if self.criterion == "auto" else self.criterion,
+            "criterion": self._resolve_criterion(data.pencil),
             "include": data.include,
             "exclude": data.exclude,
             "time_limit": self.time_limit,
             "random_state": seed,
             **check_solver_options(self.solver_options),
         }
+
+    def _resolve_criterion(self, pencil: Pencil) -> str:
+        if self.criterion != "auto":
+            return self.criterion
+        return "logdet" if serves(self.solver, pencil, "logdet") else "lambda_max"
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:
         """The classifier and the projection on the chosen features."""

@@ -169,6 +169,14 @@ def available_solvers() -> dict[str, str]:
     return {name: solver.summary for name, solver in find_solvers().items()}
 
 
+def serves(solver: str, pencil: Pencil, criterion: str) -> bool:
+    """Whether a solver is made for a criterion on this pencil; an unknown one is let through."""
+    found = find_solvers().get(solver)
+    if found is None or criterion not in found.criteria:
+        return found is None
+    return found.refuses is None or found.refuses(make_problem(pencil, 1, criterion)) is None
+
+
 @cache
 def find_solvers() -> dict[str, Solver]:
     """Every module of this package that declares a ``SOLVER``."""
