@@ -122,17 +122,17 @@ class DcaSearch:
 
     def _best(self, problem: Problem, candidates: Iterator[_Found]) -> Solution:
         """The best set, each polished if that is wished; the status is that of its own search."""
-        best, value = None, -np.inf
+        ends: list[_Found] = []
         for found in candidates:
             if self.options.swap and self.budget.stop() is None:
                 support, steps, status = swap_refine(problem, found.support, self.budget)
                 found, self.n_iter = _Found(support, status), self.n_iter + steps
-            score = problem.score(found.support)
-            if best is None or score > value:
-                best, value = found, score
+            ends.append(found)
             if self.budget.stop() is not None:
                 break
-        assert best is not None
+        best = ends[0]
+        if len(ends) > 1:  # a score costs as much as a solution
+            best = max(ends, key=lambda end: problem.score(end.support))
         return problem.solution(
             best.support,
             status=self.budget.stop() or best.status,

@@ -1,0 +1,32 @@
+"""Convex problems by a general interior-point cone solver (clarabel): slow, and independent."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+
+def inner_problem(B: np.ndarray, g: np.ndarray, t: np.ndarray) -> tuple[float, np.ndarray]:
+    """max g'x - sum t_i |x_i| subject to x'Bx <= 1: the value and x.
+
+    With y >= |x|: min -g'x + t'y subject to -y <= x <= y and |Rx| <= 1, B = R'R.
+    """
+    p = g.size
+    one, none = np.eye(p), np.zeros((p, p))
+    R = np.linalg.cholesky(B).T
+    A = np.block([[one, -one], [-one, -one], [np.zeros((1, 2 * p))], [-R, none]])
+    b = np.concatenate([np.zeros(2 * p), [1.0], np.zeros(p)])
+    cones = [clarabel.NonnegativeConeT(2 * p), clarabel.SecondOrderConeT(p + 1)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    solution = clarabel.DefaultSolver(
+        sparse.csc_matrix((2 * p, 2 * p)),
+        np.concatenate([-g, t]),
+        sparse.csc_matrix(A),
+        b,
+        cones,
+        settings,
+    ).solve()
+    return -solution.obj_val, np.array(solution.x[:p])
