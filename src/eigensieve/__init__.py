@@ -26,8 +26,11 @@ _HOME = {
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
+    "dc_path": "solvers.dc",
+    "DcPath": "solvers.dc",
     "certify": "solvers.certificate",
     "Certificate": "solvers.certificate",
+    "SparseCCA": "estimators.sparse_cca",
     "SparseLDA": "estimators.sparse_lda",
     "SparsePCA": "estimators.sparse_pca",
 }
@@ -42,9 +45,11 @@ if TYPE_CHECKING:
     from .core.pencil import Pencil
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
+    from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
     from .solvers.certificate import Certificate, certify
+    from .solvers.dc import DcPath, dc_path
     from .solvers.dispatch import available_solvers, solve, solve_path
 
 

@@ -12,7 +12,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigensieve as es
 
-ESTIMATORS = [es.SparseLDA(), es.SparsePCA(), es.SparseLDA(2, solver="threshold")]
+ESTIMATORS = [
+    es.SparseLDA(),
+    es.SparsePCA(),
+    es.SparseCCA(),
+    es.SparseLDA(2, solver="threshold"),
+    es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
+]
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks fit on three columns, with k = 10 by default
@@ -24,6 +30,7 @@ def test_scikit_learn(estimator, check) -> None:
 def test_supervision_is_declared() -> None:
     # check_estimator does not notice a supervised transformer without this tag
     assert get_tags(es.SparseLDA()).target_tags.required
+    assert get_tags(es.SparseCCA()).target_tags.required
     assert not get_tags(es.SparsePCA()).target_tags.required
 
 
@@ -46,6 +53,20 @@ def test_names_pipelines_and_output(frame, estimator) -> None:
     assert list(pipeline[-1].feature_names_in_) == list(X.columns)
     assert pipeline[-1].get_support().sum() == pipeline[-1].get_support(indices=True).size
     assert pipeline[-1].solution_.status is not None
+
+
+def test_two_views_in_a_pipeline(frame) -> None:
+    X, _ = frame
+    Y = X[["gene 3", "gene 7"]].rename(columns=str.upper) + 0.1 * X[["gene 1"]].to_numpy()
+    cca = es.SparseCCA(2, n_features_to_select=2)
+    pipeline = make_pipeline(StandardScaler(), cca).set_output(transform="pandas")
+    scores = pipeline.fit_transform(X, Y)
+    assert list(scores.columns) == ["sparsecca0", "sparsecca1"]
+    assert scores.index.equals(X.index)
+    assert set(cca.selected_features_[0]) >= {"gene 3", "gene 7"}
+    assert pipeline.score(X, Y) > 0.95
+    after = make_pipeline(es.SparseCCA(2, n_features_to_select=2), StandardScaler())
+    np.testing.assert_allclose(after.fit_transform(X, Y).std(axis=0), 1)
 
 
 def test_cross_validation_and_search(frame) -> None:

@@ -1,5 +1,7 @@
 """D.C. programming: what the iteration promises."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,7 @@ def test_fixed_points_and_nested_supports(kind: str) -> None:
         for share in (0.01, 0.1, 0.3):
             rho = share * climb.rho_max
             supports = [climb.run(rho, Budget(), steps).support for steps in (1, 2, 3, 5, 100)]
-            for before, after in zip(supports, supports[1:]):
+            for before, after in pairwise(supports):
                 assert set(after) <= set(before)
                 shrunk += len(after) < len(before)
             ascent = climb.run(rho, Budget(), 5000)

@@ -108,3 +108,78 @@ def test_odd_data() -> None:
         es.SparsePCA(deflation="air").fit(X)
     constant = es.SparsePCA(1, n_features_to_select=2).fit(np.ones((5, 4)))
     assert constant.explained_variance_.tolist() == [0.0]
+
+
+def pit_props_rows(data_dir) -> np.ndarray:
+    """Rows whose covariance is exactly the published 13 x 13 correlation matrix."""
+    with np.load(data_dir / "pitprops.npz") as file:
+        C = file["corr"]
+    Q = np.random.default_rng(0).normal(size=(180, 13))
+    Q = np.linalg.qr(Q - Q.mean(axis=0))[0]
+    return np.sqrt(180) * Q @ np.linalg.cholesky(C).T
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-6])
+def test_pit_props_spca_as_published(data_dir, ridge: float) -> None:
+    """Zou et al.: (7,4,4,1,1,1) features, 75.8 % adjusted variance."""
+    penalties = (0.06, 0.16, 0.1, 0.5, 0.5, 0.5)
+    options = {"rho": penalties, "ridge": ridge, "tol": 1e-10}
+    pca = es.SparsePCA(6, n_features_to_select=None, solver="spca", solver_options=options)
+    pca.fit(pit_props_rows(data_dir))
+    assert (pca.components_ != 0).sum(axis=1).tolist() == [7, 4, 4, 1, 1, 1]
+    assert 100 * pca.adjusted_variance_ratio_.sum() == pytest.approx(75.762, abs=1e-3)
+    assert 100 * pca.subspace_variance_ratio_[-1] == pytest.approx(80.227, abs=1e-3)
+
+
+def test_pit_props_spca_of_exact_cardinality(data_dir) -> None:
+    """The least penalties that leave (7,4,4,1,1,1) features; scikit-learn's LARS agrees."""
+    X = pit_props_rows(data_dir)
+    ks, options = (7, 4, 4, 1, 1, 1), {"ridge": 1e-6}
+    pca = es.SparsePCA(6, n_features_to_select=ks, solver="spca", solver_options=options).fit(X)
+    assert (pca.components_ != 0).sum(axis=1).tolist() == [7, 4, 4, 1, 1, 1]
+    assert 100 * pca.adjusted_variance_ratio_.sum() == pytest.approx(75.769, abs=1e-3)
+    assert 100 * pca.subspace_variance_ratio_[-1] == pytest.approx(80.207, abs=1e-3)
+
+
+def test_all_components_at_once() -> None:
+    X = make_data()
+    pca = es.SparsePCA(2, n_features_to_select=3, solver="spca").fit(X)
+    assert np.flatnonzero(pca.components_[0]).tolist() == [0, 1, 2]
+    assert np.flatnonzero(pca.components_[1]).tolist() == [5, 6, 7]
+    np.testing.assert_allclose(np.linalg.norm(pca.components_, axis=1), 1.0)
+    pencil = es.pca_pencil(X)
+    for x, solution in zip(pca.components_, pca.solutions_):
+        solution.verify(pencil)  # nothing was taken out
+        assert pencil.rayleigh(x) < solution.objective <= solution.bound < np.inf
+    scores = pca.transform(X)
+    np.testing.assert_allclose(pca.explained_variance_, scores.var(axis=0, ddof=1))
+    other = es.SparsePCA(2, n_features_to_select=3, solver="spca", deflation="schur").fit(X)
+    np.testing.assert_array_equal(other.components_, pca.components_)
+
+
+def test_penalties_instead_of_cardinalities() -> None:
+    X = make_data()
+    one, two = (
+        es.SparsePCA(2, n_features_to_select=None, solver="spca", solver_options={"rho": rho})
+        .fit(X)
+        .components_
+        for rho in (3.0, (3.0, 3.0))
+    )
+    np.testing.assert_array_equal(one, two)
+    assert 0 < np.count_nonzero(one) < 24
+    most = es.SparsePCA(2, n_features_to_select=2, solver="spca", solver_options={"rho": 3.0})
+    assert (most.fit(X).components_ != 0).sum(axis=1).max() <= 2
+    with pytest.raises(InputError, match="penalty"):
+        es.SparsePCA(2, n_features_to_select=None).fit(X)
+    with pytest.raises(InputError, match="one for each of the 2"):
+        es.SparsePCA(2, solver="spca", solver_options={"rho": (1.0, 2.0, 3.0)}).fit(X)
+    with pytest.raises(InputError, match="no option rho"):
+        es.SparsePCA(2, n_features_to_select=None, solver_options={"rho": 1.0}).fit(X)
+
+
+def test_a_search_that_ends_early_says_so() -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    early = es.SparsePCA(2, n_features_to_select=3, solver="spca", solver_options={"max_iter": 1})
+    with pytest.warns(ConvergenceWarning, match="iteration limit"):
+        early.fit(make_data())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .shrinkage import SHRINKAGE_FLOOR, check_shrinkage, resolve_shrinkage
 from .stats import DENSE_FEATURES, ClassStats
+
+# One value for both views, or a pair.
+ViewShrinkage = float | str | Sequence[float | str]
 
 
 def pca_pencil(X: ArrayLike) -> Pencil:
@@ -113,12 +118,13 @@ def lda_pencil_from_stats(
     return FactorPencil(H, W, d)
 
 
-def cca_pencil(X: ArrayLike, Y: ArrayLike, shrinkage: float | str = "auto") -> Pencil:
+def cca_pencil(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") -> Pencil:
     """The pencil of sparse CCA: A = [0 Sxy; Syx 0], B = blockdiag(Bx, By).
 
     Each view's covariance is shrunk towards its diagonal as in `lda_pencil`, with one
-    intensity per view if "auto". ``pencil.blocks`` is 0 for columns of X, 1 for Y, so
-    that `solve` takes k = (kx, ky). A is indefinite: the criterion is "lambda_max".
+    intensity per view if "auto"; a pair gives each view its own. ``pencil.blocks`` is 0 for
+    columns of X, 1 for Y, so that `solve` takes k = (kx, ky). A is indefinite: the criterion
+    is "lambda_max".
 
     Examples
     --------
@@ -128,37 +134,95 @@ def cca_pencil(X: ArrayLike, Y: ArrayLike, shrinkage: float | str = "auto") -> P
     >>> pencil.blocks.tolist()
     [0, 0, 0, 1, 1]
     """
-    views = [_centre(X, "X"), _centre(Y, "Y")]
-    n = len(views[0])
-    if len(views[1]) != n:
-        raise InputError(f"X has {n} rows and Y {len(views[1])}; the views must share their rows")
-    shares = [max(resolve_shrinkage(shrinkage, V, 1), SHRINKAGE_FLOOR) for V in views]
+    return cca_pencil_from_views(centre_views(X, Y, shrinkage))
+
+
+@dataclass(frozen=True, eq=False)
+class CentredViews:
+    """Two views as rows (n, p) with rows'rows = covariance, and the shrinkage of each."""
+
+    rows: tuple[np.ndarray, np.ndarray]
+    shrinkage: tuple[float, float]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.rows[0])
+
+
+def centre_views(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") -> CentredViews:
+    """The views centred and divided by sqrt(n), with their shrinkage resolved."""
+    wishes = _shrinkage_pair(shrinkage)
+    views = _centre(X, "X"), _centre(Y, "Y")
+    n, other = map(len, views)
+    if other != n:
+        raise InputError(f"X has {n} rows and Y {other}; the views must share their rows")
+    first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(wishes, views))
     for V in views:
         V /= np.sqrt(n)
-    variances = [np.einsum("ij,ij->j", V, V) for V in views]
+    return CentredViews(views, (first, second))
+
+
+def cca_pencil_from_views(views: CentredViews) -> Pencil:
+    """The CCA pencil: dense if there are few columns, else by factors."""
+    n, sizes = views.n_samples, [V.shape[1] for V in views.rows]
+    shares = [max(s, SHRINKAGE_FLOOR) for s in views.shrinkage]
+    variances = [np.einsum("ij,ij->j", V, V) for V in views.rows]
     d = np.concatenate([np.where(v > 0, s * v, 1.0) for s, v in zip(shares, variances)])
-    px, py = (V.shape[1] for V in views)
-    blocks = np.repeat([0, 1], [px, py])
-    if px + py <= max(n, DENSE_FEATURES):
-        return _dense_cca(views, shares, d, blocks)
-    H = np.zeros((2 * n, px + py))
-    H[:n, :px], H[n:, px:] = views
+    blocks = np.repeat([0, 1], sizes).tolist()
+    if d.size <= max(n, DENSE_FEATURES):
+        B = np.diag(d)
+        own = slice(sizes[0]), slice(sizes[0], None)
+        for V, s, part in zip(views.rows, shares, own):
+            B[part, part] += (1 - s) * (V.T @ V)
+        return Pencil(_cross_covariance(*views.rows), B, blocks=blocks)
+    H = np.zeros((2 * n, d.size))
+    H[:n, : sizes[0]], H[n:, sizes[0] :] = views.rows
     root = np.sqrt(1 - np.repeat(shares, n))[:, None]
-    swap = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(n))
-    return FactorPencil(H, root * H, d, core=swap, blocks=list(blocks))
+    return FactorPencil(H, root * H, d, core=_cross_core(np.arange(n)), blocks=blocks)
 
 
-def _dense_cca(
-    views: list[np.ndarray], shares: list[float], d: np.ndarray, blocks: np.ndarray
-) -> Pencil:
-    X, Y = views
+def permute_second_view(pencil: Pencil, views: CentredViews, order: np.ndarray) -> Pencil:
+    """The CCA pencil of the same views with the rows of the second in another order.
+
+    Covariances within a view do not know the order of the rows: only A changes.
+    """
+    assert pencil.blocks is not None
+    if isinstance(pencil, FactorPencil):  # A = H' C H: the order goes into C
+        core, blocks = _cross_core(order), pencil.blocks.tolist()
+        return FactorPencil(pencil.H, pencil.W, pencil.d, core=core, blocks=blocks)
+    A = _cross_covariance(views.rows[0], views.rows[1][order])
+    return Pencil._trusted(A, pencil.B, blocks=pencil.blocks)
+
+
+def _cross_covariance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """[0 X'Y; Y'X 0]."""
     px = X.shape[1]
-    A, B = np.zeros((d.size, d.size)), np.diag(d)
+    A = np.zeros((px + Y.shape[1],) * 2)
     A[:px, px:] = X.T @ Y
     A[px:, :px] = A[:px, px:].T
-    B[:px, :px] += (1 - shares[0]) * (X.T @ X)
-    B[px:, px:] += (1 - shares[1]) * (Y.T @ Y)
-    return Pencil(A, B, blocks=list(blocks))
+    return A
+
+
+def _cross_core(order: np.ndarray) -> np.ndarray:
+    """C with H' C H = [0 X'PY; Y'P'X 0] for H = blockdiag(X, Y), P putting Y's rows in order."""
+    n = order.size
+    core = np.zeros((2 * n, 2 * n))
+    core[np.arange(n), n + order] = 1.0
+    core[n + order, np.arange(n)] = 1.0
+    return core
+
+
+def _shrinkage_pair(shrinkage: Any) -> tuple[float | str, float | str]:
+    """The shrinkage of each view, as given: one for both, or a pair."""
+    if isinstance(shrinkage, str) or not isinstance(shrinkage, Sequence | np.ndarray):
+        return shrinkage, shrinkage
+    if len(shrinkage) != 2:
+        raise OptionError(
+            f"shrinkage is {shrinkage!r}; it must be 'auto', a number 0..1, or a pair of those, "
+            "one per view"
+        )
+    return shrinkage[0], shrinkage[1]
 
 
 def check_ridge(ridge: Any) -> float:

@@ -12,15 +12,19 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy import linalg
 
+from .criteria import EPS
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .spectral_bound import has_diagonal_B
 
 # The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
 TOL = 1e-12
-# Where more sweeps and systems do not get there (B nearly singular), what there is must do.
-MOST_ROUNDS = 200
+# Where more sweeps and systems do not get there (B nearly singular), what there is must do: so
+# many rounds without at least this much less violation are the last.
+PATIENCE = 50
+PROGRESS = 0.9
 SWEEPS = 10
+NEWTON_STEPS = 10
 # A dense system with more unknowns than this costs more than sweeps do.
 DIRECT_LIMIT = 1500
 
@@ -65,34 +69,55 @@ class GeneralLasso(WeightedLasso):
         self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
     ) -> np.ndarray:
         self._load(g, t, np.zeros(g.size) if start is None else start.astype(float))
-        enough = tol * float((np.abs(g) / self.root).max(initial=0.0))
-        best, least = self.u, np.inf
-        for _ in range(MOST_ROUNDS):
+        unit = float((np.abs(g) / self.root).max(initial=0.0))
+        best, least, idle = self.u, np.inf, 0
+        while idle < PATIENCE:
+            idle += 1
             for step in (self._descend, self._solve_active):
+                # round-off alone leaves this much of the gradient: |B_ij| <= root_i root_j
+                noise = 4 * EPS * (unit + float(self.root @ np.abs(self.u)))
+                enough = max(tol * unit, noise)
                 step(enough)
                 off = self.violation(self.u, self._gradient(), t)
                 if off < least:
+                    idle = 0 if off < PROGRESS * least else idle
                     best, least = self.u.copy(), off
                 if off <= enough:
                     return best
         return best
 
     def _solve_active(self, enough: float) -> None:
-        """Go to the minimiser with the signs of now, or as far as these signs hold."""
-        S = np.flatnonzero(self.u)
-        if S.size == 0 or not self._has_direct(S.size):
-            return
-        signs = np.sign(self.u[S])
-        goal = self._solve_system(S, self.g[S] - self.t[S] * signs)
-        if not np.isfinite(goal).all():
-            return
-        old, wrong = self.u[S], goal * signs <= 0
-        if wrong.any():
-            shares = old[wrong] / (old[wrong] - goal[wrong])
-            goal = old + shares.min() * (goal - old)
-            goal[np.flatnonzero(wrong)[np.argmin(shares)]] = 0.0
-        self.u[S] = goal
+        """Newton steps on the coordinates that are not zero, as long as signs change."""
+        for _ in range(NEWTON_STEPS):
+            S = np.flatnonzero(self.u)
+            if S.size == 0 or not self._has_direct(S.size):
+                return
+            signs = np.sign(self.u[S])
+            goal = self._solve_system(S, self.g[S] - self.t[S] * signs)
+            if not np.isfinite(goal).all():
+                return
+            wrong = goal * signs <= 0
+            if wrong.any():
+                goal = self._without_wrong(S, goal, wrong)
+            self.u[S] = goal
+            if not wrong.any():
+                break
         self._load(self.g, self.t, self.u)
+
+    def _without_wrong(self, S: np.ndarray, goal: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        """Where signs would change: set those to zero, or stop at the first one, if that is lower.
+
+        Up to the first one the function is the parabola that the step was made for, so that it
+        falls for sure.
+        """
+        old = self.u[S]
+        shares = old[wrong] / (old[wrong] - goal[wrong])
+        first = old + shares.min() * (goal - old)
+        first[np.flatnonzero(wrong)[np.argmin(shares)]] = 0.0
+        return min((first, np.where(wrong, 0.0, goal)), key=lambda v: self._value(S, v))
+
+    def _value(self, S: np.ndarray, v: np.ndarray) -> float:
+        return self._half_square(S, v) - float(self.g[S] @ v) + float(self.t[S] @ np.abs(v))
 
     @abstractmethod
     def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
@@ -106,6 +131,10 @@ class GeneralLasso(WeightedLasso):
     @abstractmethod
     def _gradient(self) -> np.ndarray:
         """g - Bu, from scratch."""
+
+    @abstractmethod
+    def _half_square(self, S: np.ndarray, v: np.ndarray) -> float:
+        """1/2 v'B_S v."""
 
     @abstractmethod
     def _has_direct(self, size: int) -> bool: ...
@@ -134,6 +163,9 @@ class DenseLasso(GeneralLasso):
     def _gradient(self) -> np.ndarray:
         S = np.flatnonzero(self.u)
         return self.g - self.B[:, S] @ self.u[S]
+
+    def _half_square(self, S: np.ndarray, v: np.ndarray) -> float:
+        return 0.5 * float(v @ self.B[np.ix_(S, S)] @ v)
 
     def _has_direct(self, size: int) -> bool:
         return size <= DIRECT_LIMIT
@@ -164,6 +196,10 @@ class FactorLasso(GeneralLasso):
     def _gradient(self) -> np.ndarray:
         S = np.flatnonzero(self.u)
         return self.g - self.W @ (self.u[S] @ self.W[S]) - self.d * self.u
+
+    def _half_square(self, S: np.ndarray, v: np.ndarray) -> float:
+        z = v @ self.W[S]
+        return 0.5 * float(z @ z + self.d[S] @ np.square(v))
 
     def _has_direct(self, size: int) -> bool:
         return min(size, self.W.shape[1]) <= DIRECT_LIMIT

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from ..core.checks import check_k
 from ..core.pencil import Pencil
@@ -20,14 +21,15 @@ from ..errors import InputError, OptionError
 CERTIFICATES = ("root", "none")
 
 
-def clip_k(k: Any, p: int) -> int:
-    """k as an int, at most p; more is clipped with a warning."""
+def clip_k(k: Any, p: int, of: str = "") -> int:
+    """k as an int, at most p; more is clipped with a warning that says of what (" of view 'Y'")."""
     number = check_k(k, "n_features_to_select")
     if p == 0:
         raise InputError("exclude leaves no feature to select")
     if number > p:
         warnings.warn(
-            f"n_features_to_select is {number}, but only {p} features may be chosen; selecting {p}",
+            f"n_features_to_select is {number}, but only {p} features{of} may be chosen; "
+            f"selecting {p}",
             UserWarning,
             stacklevel=3,
         )
@@ -93,20 +95,32 @@ def with_certificate(
     pencil: Pencil,
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
+    k: int | Sequence[int] | None = None,
 ) -> Solution:
     """The solution, with a bound on the optimum if it has none and one is wanted.
+
+    ``k`` is the cardinality that was asked for, where it is one per block: the bound is then on
+    the sets that fill the blocks like that.
 
     The bound is that of an exact search before its first branch: it costs about as much as the
     greedy search itself. After Ctrl-C nothing more is computed.
     """
     if wanted == "none" or np.isfinite(solution.bound) or solution.status is Status.INTERRUPTED:
         return solution
-    problem = make_problem(pencil, solution.k, solution.criterion, include, exclude)
+    k = solution.k if k is None else k
+    problem = make_problem(pencil, k, solution.criterion, include, exclude)
     support = problem.places(solution.support)
     bound = max(root_bound(problem, support), problem.ceiling(support))
     gap = relative_gap(solution.objective, bound, solution.scale)
     status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
     return replace(solution, bound=bound, status=status)
+
+
+def draw_seed(random_state: Any) -> int | None:
+    """A seed for the solver from what scikit-learn allows; None stays None."""
+    if random_state is None:
+        return None
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def check_labels(y: np.ndarray) -> None:

@@ -16,7 +16,6 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -35,6 +34,7 @@ from ._shared import (
     check_solver_options,
     check_unique_names,
     clip_k,
+    draw_seed,
     feature_indices,
     tell_if_unfinished,
     with_certificate,
@@ -216,16 +216,13 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         return _Prepared(replace(stats, rows=None), pencil, s, include, exclude)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
-        seed = None
-        if self.random_state is not None:
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
         return {
             "solver": self.solver,
             "criterion": self._resolve_criterion(data.pencil),
             "include": data.include,
             "exclude": data.exclude,
             "time_limit": self.time_limit,
-            "random_state": seed,
+            "random_state": draw_seed(self.random_state),
             **check_solver_options(self.solver_options),
         }
 

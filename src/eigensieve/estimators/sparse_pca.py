@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.builders import pca_pencil
@@ -18,12 +17,13 @@ from ..core.deflation import check_deflation, deflate, explained_variances
 from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
 from ..errors import InputError
-from ..solvers.dispatch import solve
+from ..solvers.dispatch import finds_jointly, solve, solve_components
 from ._shared import (
     check_certificate,
     check_solver_options,
     check_unique_names,
     clip_k,
+    draw_seed,
     tell_if_unfinished,
     with_certificate,
 )
@@ -37,26 +37,28 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components : int, default 2
         Clipped to min(n_samples - 1, n_features), with a warning.
     n_features_to_select : int, or one int per component, default 10
-        k. More than there are is clipped, with a warning.
+        k. More than there are is clipped, with a warning. None for as many as a penalty leaves,
+        for solvers that have an option ``rho``; with a penalty k is the most there may be.
     solver : str, default "greedy"
-        See `eigensieve.available_solvers`.
+        See `eigensieve.available_solvers`. "spca" finds all components at once.
     deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"
-        How a component is taken out before the next is sought.
+        How a component is taken out before the next is sought; of no use to "spca".
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
         k features, where that is cheap; each component's is that of the pencil the earlier ones
         were taken out of, in ``solutions_[i].bound``.
     time_limit : seconds for each component
     solver_options : dict of options of that solver
+        ``rho``, where there is one, may be a number or one number per component.
     random_state : seed, for solvers with random starts
 
     Attributes
     ----------
     components_ : array (n_components, n_features), unit norm, zero outside k features each
-        (on those an entry may happen to be zero, too)
+        (on those an entry may happen to be zero, too); for "spca" its own, shrunk loadings
     mean_ : array (n_features,)
     solutions_ : list of Solution, one per component; each belongs to the pencil that the
-        earlier components were taken out of
+        earlier components were taken out of, for "spca" to the pencil of the data
     solution_ : the first of them
     support_ : mask (n_features,) of the features selected for any component
     explained_variance_, explained_variance_ratio_
@@ -91,7 +93,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self,
         n_components: int = 2,
         *,
-        n_features_to_select: int | Sequence[int] = 10,
+        n_features_to_select: int | Sequence[int] | None = 10,
         solver: str = "greedy",
         deflation: str = "projection",
         certificate: str = "root",
@@ -109,7 +111,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: None = None) -> SparsePCA:
-        """Find the components, one after the other."""
+        """Find the components, one after the other (for "spca" all at once)."""
         check_unique_names(X)
         data = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_deflation(self.deflation)
@@ -117,9 +119,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_samples_ = data.shape[0]
         self.mean_ = np.asarray(data.mean(axis=0, dtype=np.float64))
         pencil = pca_pencil(data)
-        self.solutions_ = self._search(pencil, self._cardinalities(*data.shape))
+        ks = self._cardinalities(*data.shape)
+        search = self._search_jointly if finds_jointly(self.solver) else self._search
+        self.components_, self.solutions_ = search(pencil, ks, self._options(ks))
         self.solution_ = self.solutions_[0]
-        self.components_ = np.vstack([s.vectors[:, 0] for s in self.solutions_])
         self.support_ = np.zeros(data.shape[1], dtype=bool)
         self.support_[np.concatenate([s.support for s in self.solutions_])] = True
         self._n_features_out = len(self.components_)
@@ -128,8 +131,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             tell_if_unfinished(solution.status, solution)
         return self
 
-    def _cardinalities(self, n: int, p: int) -> list[int]:
-        """k of every component."""
+    def _cardinalities(self, n: int, p: int) -> list[int | None]:
+        """k of every component; None where a penalty decides."""
         m = check_k(self.n_components)
         most = min(n - 1, p)
         if m > most:
@@ -141,28 +144,47 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         ks: Any = self.n_features_to_select
         if np.ndim(ks) == 0:
-            return [clip_k(ks, p)] * min(m, most)
+            return [None if ks is None else clip_k(ks, p)] * min(m, most)
         if len(ks) != m:
             raise InputError(
                 f"n_features_to_select is {ks!r}; give one number, or one for each of the "
                 f"{m} components"
             )
-        return [clip_k(k, p) for k in ks][:most]
+        each: list[int | None] = [clip_k(k, p) for k in ks]
+        return each[:most]
 
-    def _search(self, pencil: Pencil, ks: list[int]) -> list[Solution]:
-        seed = None
-        if self.random_state is not None:
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
+    def _options(self, ks: list[int | None]) -> list[dict[str, Any]]:
+        """The solver's options for every component: a list of penalties is dealt out."""
         options = check_solver_options(self.solver_options)
+        rho: Any = options.get("rho")
+        if rho is None and None in ks:
+            raise InputError(
+                "n_features_to_select is None; say how many features, or give a solver's "
+                "penalty: solver_options={'rho': ...}"
+            )
+        if np.ndim(rho) == 0:
+            return [options] * len(ks)
+        if len(rho) != self.n_components:
+            raise InputError(
+                f"rho is {rho!r}; give one number, or one for each of the "
+                f"{self.n_components} components"
+            )
+        return [{**options, "rho": r} for r in rho][: len(ks)]
+
+    def _search(
+        self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
+    ) -> tuple[np.ndarray, list[Solution]]:
+        """One component after the other, each from what the earlier ones leave."""
+        seed = draw_seed(self.random_state)
         solutions: list[Solution] = []
-        for k in ks:
+        for k, own in zip(ks, options):
             solution = solve(
                 pencil,
                 k,
                 solver=self.solver,
                 time_limit=self.time_limit,
                 random_state=seed,
-                **options,
+                **own,
             )
             solutions.append(with_certificate(self.certificate, solution, pencil))
             if solution.status is Status.INTERRUPTED:
@@ -170,7 +192,25 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if len(solutions) < len(ks):
                 found = np.column_stack([s.vectors[:, 0] for s in solutions])
                 pencil = deflate(pencil, found, self.deflation)
-        return solutions
+        return np.vstack([s.vectors[:, 0] for s in solutions]), solutions
+
+    def _search_jointly(
+        self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
+    ) -> tuple[np.ndarray, list[Solution]]:
+        """All components at once, with the solver's own loadings."""
+        own = dict(options[0])
+        if own.get("rho") is not None:
+            own["rho"] = [each["rho"] for each in options]
+        limit = None if self.time_limit is None else self.time_limit * len(ks)
+        loadings, solutions = solve_components(
+            pencil,
+            ks,
+            self.solver,
+            time_limit=limit,
+            random_state=draw_seed(self.random_state),
+            **own,
+        )
+        return loadings.T, [with_certificate(self.certificate, s, pencil) for s in solutions]
 
     def _set_variances(self, pencil: Pencil) -> None:
         unbiased = self.n_samples_ / (self.n_samples_ - 1)

@@ -51,3 +51,13 @@ class Solver:
     refuses: Callable[[Problem], str | None] | None = None
     choose: Callable[[Problem], str] | None = None
     warm_start: bool = False
+
+
+def seeks_one_direction(problem: Problem) -> str | None:
+    """For ``refuses``: only the largest eigenvalue, or a rank-one A, where all criteria agree."""
+    if problem.criterion == "lambda_max" or problem.pencil.is_rank_one:
+        return None
+    return (
+        f"seeks one direction and needs a rank-one A for criterion {problem.criterion!r}; "
+        "use 'greedy', 'perspective' or 'leaps'"
+    )

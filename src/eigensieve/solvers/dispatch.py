@@ -1,4 +1,4 @@
-"""`solve`, `solve_path`, `available_solvers`: the door to every solver file."""
+"""`solve`, `solve_path`, `solve_components`, `available_solvers`: the door to every solver file."""
 
 from __future__ import annotations
 
@@ -155,6 +155,33 @@ def _path_sizes(
     if not sizes:
         raise OptionError("ks is empty: name at least one cardinality")
     return sizes
+
+
+def finds_jointly(solver: str) -> bool:
+    """Whether a solver finds all components at once."""
+    found = find_solvers().get(solver)
+    return found is not None and found.components is not None
+
+
+def solve_components(
+    pencil: Pencil,
+    ks: Sequence[int | None],
+    solver: str,
+    time_limit: float | None = None,
+    random_state: int | None = None,
+    **solver_options: Any,
+) -> tuple[np.ndarray, list[Solution]]:
+    """The solver's own loadings (p, m), and a Solution for each component's features.
+
+    ``ks`` has one entry per component: k, or None for as many as the penalty leaves. No component
+    is taken out of the pencil, so that all Solutions are of the pencil as it is.
+    """
+    problem = make_problem(pencil, max(pencil.size if k is None else k for k in ks))
+    budget = Budget(time_limit)
+    chosen, options = _prepare(problem, solver, solver_options, random_state, None)
+    assert chosen.components is not None
+    with budget.interruptible():
+        return chosen.components(problem, ks, budget, **options)
 
 
 def available_solvers() -> dict[str, str]:

@@ -1,0 +1,265 @@
+"""Two views of the same rows: from what the user has to two arrays, and scores back."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ..errors import InputError
+from ._shared import check_unique_names
+
+PLAIN_NAMES = ("X", "Y")
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Two tables (arrays or frames) and the names of the views.
+
+    ``is_mapping`` says that they came as name -> table, and answers go back that way. The
+    second table is None where the caller gave one view only.
+    """
+
+    first: Any
+    second: Any
+    names: tuple[Any, Any]
+    is_mapping: bool
+
+
+def split_views(X: Any, y: Any, names: tuple[Any, Any] | None = None) -> Views:
+    """The two views of (X, y), of a mapping name -> table, or of a MuData.
+
+    ``names`` are those of a fitted model: a mapping is then read in that order.
+    """
+    views = _mapping_of(X)
+    if views is None:
+        return Views(_table(X), _column_table(y), names or PLAIN_NAMES, False)
+    if y is not None:
+        raise InputError("X is a mapping of both views; y must then be None")
+    if names is None and len(views) == 2:
+        first, second = views
+        names = first, second
+    if names is None or set(views) != set(names):
+        wanted = "exactly two views" if names is None else f"the views {list(names)}"
+        raise InputError(f"X has the views {list(views)}; give {wanted}")
+    return Views(_table(views[names[0]]), _column_table(views[names[1]]), names, True)
+
+
+def _mapping_of(X: Any) -> Mapping[Any, Any] | None:
+    if isinstance(X, Mapping) and not sparse.issparse(X):  # a dok_matrix is a dict
+        return X
+    parts = getattr(X, "mod", None)  # MuData; the ``mod`` of a frame is a method
+    return parts if isinstance(parts, Mapping) else None
+
+
+def _table(view: Any) -> Any:
+    """The view itself, or the matrix of an AnnData as a frame with its names."""
+    if hasattr(view, "columns") or not (hasattr(view, "X") and hasattr(view, "var_names")):
+        return view
+    import pandas as pd
+
+    X = view.X
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    index = getattr(view, "obs_names", None)
+    return pd.DataFrame(X, index=index, columns=view.var_names, copy=False)
+
+
+def _column_table(view: Any) -> Any:
+    """The same for the second view, which may be a single column (n,)."""
+    table = _table(view)
+    if table is None:
+        return None
+    if not hasattr(table, "shape"):
+        table = np.asarray(table)
+    if len(table.shape) != 1:
+        return table
+    return table.to_frame() if hasattr(table, "to_frame") else np.reshape(table, (-1, 1))
+
+
+def check_row_labels(views: Views) -> None:
+    """Frames with the same row labels must have them in the same order."""
+    x, y = (getattr(table, "index", None) for table in (views.first, views.second))
+    if x is None or not hasattr(x, "equals") or not hasattr(y, "equals") or x.equals(y):
+        return
+    if Counter(x) == Counter(y):
+        raise InputError(
+            f"views {views.names[0]!r} and {views.names[1]!r} have the same row labels in a "
+            "different order; reorder one of them (Y = Y.loc[X.index])"
+        )
+
+
+def column_names(table: Any) -> np.ndarray | None:
+    """The names of the columns if all are text, as scikit-learn has it; else None."""
+    columns = getattr(table, "columns", None)
+    if columns is None or not all(isinstance(c, str) for c in columns):
+        return None
+    return np.asarray(list(columns), dtype=object)
+
+
+@contextmanager
+def naming(view: Any) -> Iterator[None]:
+    """Errors about a table say which view it is."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(f"view {view!r}: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"view {view!r}: {error}") from error
+
+
+def check_second_view(table: Any, name: Any, least_rows: int) -> np.ndarray:
+    """The second view as an array of real numbers; the first goes through validate_data."""
+    with naming(name):
+        return check_array(
+            table,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=least_rows,
+            input_name=str(name),
+        )
+
+
+def check_second_names(table: Any, fitted: np.ndarray | None, name: Any) -> None:
+    """What scikit-learn checks of the names of X in new data, for the second view."""
+    given = column_names(table)
+    if given is None or fitted is None:
+        if given is not fitted:
+            now, then = ("no ", "") if given is None else ("", "no ")
+            text = f"view {name!r} has {now}column names; it had {then}names when fitted"
+            warnings.warn(text, UserWarning, stacklevel=5)
+        return
+    wrong = np.flatnonzero(given != fitted)
+    if wrong.size:
+        raise InputError(
+            f"view {name!r}: column {wrong[0]} is {given[wrong[0]]!r}, and it was "
+            f"{fitted[wrong[0]]!r} when the model was fitted; names and order must be the same"
+        )
+
+
+def per_view(value: Any, names: tuple[Any, Any], what: str) -> tuple[Any, Any]:
+    """One value per view from one for both, a pair, or a mapping name -> value."""
+    if isinstance(value, Mapping):
+        if set(value) != set(names):
+            raise InputError(f"{what} is {dict(value)!r}; it must name the views {list(names)}")
+        return value[names[0]], value[names[1]]
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        return value, value
+    if len(value) != 2:
+        raise InputError(f"{what} is {value!r}; it must be one number, or a pair, one per view")
+    return value[0], value[1]
+
+
+class TwoViews:
+    """Tables in and scores out, for an estimator of two views (a mixin).
+
+    scikit-learn would wrap a ``transform`` of the estimator's own class for set_output by itself,
+    but of a pair only the first part, and of a mapping nothing: here each table is wrapped.
+    """
+
+    view_names_: tuple[Any, Any]
+    support_: tuple[np.ndarray, np.ndarray]
+    x_weights_: np.ndarray
+    y_weights_: np.ndarray
+    x_mean_: np.ndarray
+    y_mean_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Of the estimator."""
+        raise NotImplementedError
+
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """Scores of the rows on the components.
+
+        Returns
+        -------
+        array (n, n_components) of X alone, a pair of them if y is given, or for a mapping of
+        views a dict name -> array.
+        """
+        check_is_fitted(self)
+        views = self._open(X, y)
+        scores = self._scores(views)
+        tables = views.first, views.second
+        wrapped = tuple(
+            _wrap_data_with_container("transform", own, table, self)
+            for own, table in zip(scores, tables)
+        )
+        if views.is_mapping:
+            return dict(zip(views.names, wrapped))
+        return wrapped if len(wrapped) == 2 else wrapped[0]
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, then the scores of X (for a mapping, those of both views).
+
+        In a pipeline y, the second view, belongs to the fit and X goes on to the next step:
+        for the scores of both views of a pair use ``fit(X, y).transform(X, y)``.
+        """
+        return self.fit(X, y).transform(X)
+
+    def _open(self, X: Any, y: Any) -> Views:
+        return split_views(X, y, self.view_names_)
+
+    def _require_both(self, views: Views) -> None:
+        if views.second is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; "
+                "give the second view as y, or both views as a dict"
+            )
+
+    def _validate(self, views: Views, *, reset: bool) -> tuple[np.ndarray, ...]:
+        """The views as arrays, checked: both, or the first if there is no second."""
+        rows = 2 if reset else 1
+        x_name, y_name = views.names
+        with naming(x_name) if views.is_mapping else nullcontext():
+            check_unique_names(views.first)
+            first = validate_data(
+                self,
+                views.first,
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=rows,
+                reset=reset,
+            )
+        if views.second is None:
+            return (first,)
+        with naming(y_name):
+            check_unique_names(views.second)
+        second = check_second_view(views.second, y_name, rows)
+        self._check_second(views, second, reset)
+        if len(first) != len(second):
+            raise InputError(
+                f"view {x_name!r} has {len(first)} rows and view {y_name!r} {len(second)}; "
+                "they must share their rows"
+            )
+        check_row_labels(views)
+        return first, second
+
+    def _check_second(self, views: Views, second: np.ndarray, reset: bool) -> None:
+        """Remember the columns of the second view, or compare them with those remembered."""
+        if reset:
+            self.__dict__.pop("y_feature_names_in_", None)
+            names = column_names(views.second)
+            if names is not None:
+                self.y_feature_names_in_ = names
+            return
+        name, p = views.names[1], self.y_mean_.size
+        if second.shape[1] != p:
+            raise InputError(
+                f"view {name!r} has {second.shape[1]} features, but {type(self).__name__} was "
+                f"fitted with {p}"
+            )
+        check_second_names(views.second, getattr(self, "y_feature_names_in_", None), name)
+
+    def _scores(self, views: Views) -> list[np.ndarray]:
+        """Scores (n, n_components) of one view or both."""
+        weights, means = (self.x_weights_, self.y_weights_), (self.x_mean_, self.y_mean_)
+        tables = self._validate(views, reset=False)
+        return [
+            (np.asarray(table[:, S], dtype=np.float64) - mean[S]) @ W[S]
+            for table, S, mean, W in zip(tables, self.support_, means, weights)
+        ]

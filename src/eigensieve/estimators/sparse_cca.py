@@ -1,0 +1,391 @@
+"""Sparse canonical correlations: two views, exactly k features of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.builders import (
+    CentredViews,
+    ViewShrinkage,
+    cca_pencil_from_views,
+    centre_views,
+    permute_second_view,
+)
+from ..core.checks import check_k
+from ..core.deflation import deflate
+from ..core.pencil import Pencil
+from ..core.solution import Solution, Status
+from ..errors import OptionError
+from ..solvers.dispatch import solve
+from ._shared import (
+    check_certificate,
+    check_solver_options,
+    clip_k,
+    draw_seed,
+    tell_if_unfinished,
+    with_certificate,
+)
+from ._views import TwoViews, per_view, split_views
+
+# A direction whose share in a view is below this has no part there (the correlation is zero).
+NOTHING = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest:
+    """Whether the components are more than chance, search included.
+
+    Attributes
+    ----------
+    p_values : array (n_components,), never falling from one component to the next
+    statistics : array (n_components,)
+        What the search maximises, for each component of the data as they are.
+    null : array (n_permutations,)
+        The same for the first component, found anew with the rows of Y permuted.
+    """
+
+    p_values: np.ndarray
+    statistics: np.ndarray
+    null: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The training data, reduced to what the search needs."""
+
+    views: CentredViews
+    pencil: Pencil
+    k: int | tuple[int, int]
+    n_components: int
+
+
+class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Pairs of directions, one in each of two views, with exactly k features each.
+
+    The rows of both views are the same samples. A component is the pair of weighted sums, one of
+    kx columns of X and one of ky columns of Y, with the largest correlation, both covariances
+    being shrunk towards their diagonals: that is what makes the choice hold on new samples.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        Clipped to min(n_samples - 1, features of X, features of Y), with a warning.
+    n_features_to_select : int, pair (kx, ky), or dict name -> k, default (10, 10)
+        Of each view; one int is for both. More than there are is clipped, with a warning.
+    together : bool, default False
+        n_features_to_select is one int, the number in both views together, divided among them as
+        the search likes (the problem of Sriperumbudur et al. 2007).
+    solver : str, default "greedy"
+        See `eigensieve.available_solvers`.
+    shrinkage : "auto", float in [0, 1], or a pair of those, one per view
+        Weight s of the diagonal in (1-s) S + s diag(S).
+    certificate : "root" or "none", default "root"
+        "root": a search that proves nothing (greedy) is followed by a bound on the best sets of
+        as many features, where that is cheap; each component's is that of the pencil the earlier
+        ones were taken out of, in ``solutions_[i].bound``.
+    time_limit : seconds for each component
+    solver_options : dict of options of that solver
+    random_state : seed, for solvers with random starts
+
+    Attributes
+    ----------
+    x_weights_, y_weights_ : arrays (features of the view, n_components)
+        Zero outside the chosen features. Training scores have unit variance (divisor n), the
+        largest x weight is positive and the training correlation is not negative.
+    x_mean_, y_mean_ : column means of the views
+    correlations_ : array (n_components,)
+        Pearson correlations of the training scores. They are optimistic, the more so the more
+        columns there were to choose from: see `correlations` for new rows and
+        `permutation_test`.
+    solutions_ : list of Solution, one per component; each belongs to the pencil that the
+        earlier components were taken out of. Features are numbered through: X's, then Y's.
+    solution_ : the first of them
+    support_ : pair of masks of the features selected for any component
+    selected_features_ : pair of their names (or indices), in column order
+    shrinkage_ : pair, the shrinkage used
+    view_names_ : pair, the names of a mapping's views; ("X", "Y") otherwise
+    n_features_in_, feature_names_in_ : of X, as everywhere in scikit-learn
+    y_feature_names_in_ : of Y, if its columns have names
+
+    Notes
+    -----
+    Without shrinkage and with all features it is classical CCA. Constant columns are never
+    preferred; of identical columns the first is taken. The scale of a column does not matter.
+    If a view has no part in a component (its correlation is zero) its weights are zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import SparseCCA
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.normal(size=(100, 1))
+    >>> X, Y = rng.normal(size=(100, 300)), rng.normal(size=(100, 200))
+    >>> X[:, :3] += shared
+    >>> Y[:, 5:7] += shared
+    >>> cca = SparseCCA(n_features_to_select=(3, 2)).fit(X, Y)
+    >>> [chosen.tolist() for chosen in cca.get_support(indices=True)]
+    [[0, 1, 2], [5, 6]]
+    >>> float(cca.correlations_[0].round(2))
+    0.63
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        n_features_to_select: int | Sequence[int] | Mapping[Any, int] = (10, 10),
+        together: bool = False,
+        solver: str = "greedy",
+        shrinkage: ViewShrinkage = "auto",
+        certificate: str = "root",
+        time_limit: float | None = None,
+        solver_options: dict[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_features_to_select = n_features_to_select
+        self.together = together
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.certificate = certificate
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    # -- fitting -------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> SparseCCA:
+        """Find the components, one after the other.
+
+        Parameters
+        ----------
+        X : array or frame (n, p), the first view; or both views, as a mapping name -> table
+            (first, second) or a MuData
+        y : array or frame (n, q) or (n,), the second view; None if X holds both
+        """
+        data = self._prepare(X, y)
+        self.solutions_ = self._search(data)
+        self.solution_ = self.solutions_[0]
+        self._set_weights(data)
+        for solution in self.solutions_:
+            tell_if_unfinished(solution.status, solution)
+        return self
+
+    def _prepare(self, X: Any, y: Any) -> _Prepared:
+        views = split_views(X, y)
+        check_certificate(self.certificate)
+        self.view_names_ = views.names
+        self._require_both(views)
+        first, second = self._validate(views, reset=True)
+        self.x_mean_ = np.asarray(first.mean(axis=0, dtype=np.float64))
+        self.y_mean_ = np.asarray(second.mean(axis=0, dtype=np.float64))
+        k = self._cardinality(views.names)
+        m = self._count_components(len(first))
+        centred = centre_views(first, second, self.shrinkage)
+        self.shrinkage_ = centred.shrinkage
+        return _Prepared(centred, cca_pencil_from_views(centred), k, m)
+
+    def _cardinality(self, names: tuple[Any, Any]) -> int | tuple[int, int]:
+        """k as `solve` wants it: one per view, or one for both together."""
+        ks: Any = self.n_features_to_select
+        px, py = self.x_mean_.size, self.y_mean_.size
+        if not isinstance(self.together, bool | np.bool_):
+            raise OptionError(f"together is {self.together!r}; it must be True or False")
+        if self.together:
+            return clip_k(ks, px + py, " of both views")
+        kx, ky = per_view(ks, names, "n_features_to_select")
+        kx = clip_k(kx, px, f" of view {names[0]!r}")
+        return kx, clip_k(ky, py, f" of view {names[1]!r}")
+
+    def _count_components(self, n: int) -> int:
+        m = check_k(self.n_components, "n_components")
+        px, py = self.x_mean_.size, self.y_mean_.size
+        most = min(n - 1, px, py)
+        if m > most:
+            warnings.warn(
+                f"n_components is {m}, but {n} samples of {px} and {py} features have at most "
+                f"{most}; finding {most}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return min(m, most)
+
+    def _search(self, data: _Prepared) -> list[Solution]:
+        options, pencil = self._solver_call(), data.pencil
+        solutions: list[Solution] = []
+        for _ in range(data.n_components):
+            solution = solve(pencil, data.k, **options)
+            solutions.append(with_certificate(self.certificate, solution, pencil, k=data.k))
+            if solution.status is Status.INTERRUPTED:
+                break
+            if len(solutions) < data.n_components:
+                pencil = _without(pencil, solution)
+        return solutions
+
+    def _solver_call(self) -> dict[str, Any]:
+        return {
+            "solver": self.solver,
+            "time_limit": self.time_limit,
+            "random_state": draw_seed(self.random_state),
+            **check_solver_options(self.solver_options),
+        }
+
+    def _set_weights(self, data: _Prepared) -> None:
+        (x_rows, y_rows), px = data.views.rows, self.x_mean_.size
+        pairs = [_own_directions(data.pencil, solution) for solution in self.solutions_]
+        x, x_scores = _unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
+        y, y_scores = _unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
+        peaks = x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
+        covariances = np.einsum("ij,ij->j", x_scores, y_scores)
+        x_signs = np.where(peaks < 0, -1.0, 1.0)
+        y_signs = np.where(covariances * x_signs < 0, -1.0, 1.0)
+        self.x_weights_, self.y_weights_ = x * x_signs, y * y_signs
+        self.correlations_ = np.minimum(np.abs(covariances), 1.0)
+        chosen = np.zeros(data.pencil.size, dtype=bool)
+        chosen[np.concatenate([s.support for s in self.solutions_])] = True
+        self.support_ = chosen[:px], chosen[px:]
+        labels = (getattr(self, f"{v}feature_names_in_", None) for v in ("", "y_"))
+        self.selected_features_ = tuple(
+            np.flatnonzero(mask) if names is None else names[mask]
+            for mask, names in zip(self.support_, labels)
+        )
+        self._n_features_out = len(self.solutions_)
+
+    # -- using ---------------------------------------------------------------------
+
+    def correlations(self, X: Any, y: Any = None) -> np.ndarray:
+        """Pearson correlation of the scores of these rows, per component.
+
+        On rows that the fit has not seen this is the honest figure. Constant scores count 0.
+        """
+        check_is_fitted(self)
+        views = self._open(X, y)
+        self._require_both(views)
+        return _pearson(*self._scores(views))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of `correlations` over the components."""
+        return float(self.correlations(X, y).mean())
+
+    def permutation_test(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        n_permutations: int = 100,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> PermutationTest:
+        """Compare what the search maximises with what it finds in rows of Y out of order.
+
+        The features are searched anew in every permutation. All components are compared with
+        the *first* of the permuted data: for the later ones that is conservative. A fitted
+        estimator is neither needed nor changed. ``time_limit`` holds for every single search.
+
+        Parameters
+        ----------
+        X, y : the views, as in `fit`
+        n_permutations : int
+            The smallest p-value possible is 1 / (1 + n_permutations).
+        n_jobs : threads, as in joblib; the result does not depend on it
+        random_state : seed of the permutations
+        """
+        number = check_k(n_permutations, "n_permutations")
+        worker = clone(self).set_params(certificate="none")
+        data = worker._prepare(X, y)
+        found = worker._search(data)
+        _stop_if_interrupted(found[-1])
+        seeds = check_random_state(random_state).randint(2**31 - 1, size=number)
+        options = worker._solver_call()
+        # threads: the data are not copied, and the arithmetic is that of one process
+        null = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_search_permuted)(data, seed, options) for seed in seeds
+        )
+        early = [s for s in (*found, *null) if s.status.is_early]
+        if early:
+            tell_if_unfinished(early[0].status, f"{len(early)} of {number + len(found)} searches")
+        return _compare(found, null)
+
+    def get_support(self, indices: bool = False) -> tuple[np.ndarray, ...]:
+        """Pair of masks, or of index arrays, of the features used by any component."""
+        check_is_fitted(self)
+        return tuple(np.flatnonzero(mask) for mask in self.support_) if indices else self.support_
+
+
+def _own_directions(pencil: Pencil, solution: Solution) -> list[np.ndarray]:
+    """u = [wx; 0] and v = [0; wy] with u'Bu = v'Bv = 1; zero where a view has no part."""
+    directions = []
+    for block in (0, 1):
+        u = np.where(pencil.blocks == block, solution.vectors[:, 0], 0.0)
+        norm = float(np.sqrt(u @ pencil.apply_B(u)))
+        directions.append(u / norm if norm > NOTHING else np.zeros_like(u))
+    return directions
+
+
+def _without(pencil: Pencil, solution: Solution) -> Pencil:
+    """The pencil with each view's own direction projected out: A keeps its zero blocks."""
+    for u in _own_directions(pencil, solution):
+        if u.any():
+            pencil = deflate(pencil, u[:, None])
+    return pencil
+
+
+def _unit_variance(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
+    scores = rows @ weights
+    sizes = np.linalg.norm(scores, axis=0)
+    factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
+    return weights * factors, scores * factors
+
+
+def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Correlations of corresponding columns; 0 where one of them is constant."""
+    units = []
+    for scores in (first, second):
+        centred = scores - scores.mean(axis=0)
+        sizes = np.linalg.norm(centred, axis=0)
+        round_off = 1e-13 * np.sqrt(len(scores)) * np.abs(scores).max(axis=0)
+        units.append(np.where(sizes > round_off, centred / np.maximum(sizes, 1e-300), 0.0))
+    return np.clip(np.einsum("ij,ij->j", *units), -1.0, 1.0)
+
+
+def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Solution:
+    order = np.random.default_rng(seed).permutation(data.views.n_samples)
+    solution = solve(permute_second_view(data.pencil, data.views, order), data.k, **options)
+    _stop_if_interrupted(solution)
+    return solution
+
+
+def _stop_if_interrupted(solution: Solution) -> None:
+    """Half a permutation test is none: Ctrl-C ends it at once."""
+    if solution.status is Status.INTERRUPTED:
+        tell_if_unfinished(solution.status, "nothing of the permutation test")
+
+
+def _compare(found: list[Solution], null: list[Solution]) -> PermutationTest:
+    statistics = np.array([s.objective for s in found])
+    chance = np.array([s.objective for s in null])
+    # equal up to round-off counts as reached: on the safe side
+    reached = chance >= statistics[:, None] - 1e-9 * np.abs(statistics[:, None])
+    p_values = (1 + reached.sum(axis=1)) / (1 + chance.size)
+    return PermutationTest(np.maximum.accumulate(p_values), statistics, chance)
