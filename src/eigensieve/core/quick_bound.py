@@ -7,22 +7,32 @@ from dataclasses import replace
 import numpy as np
 
 from .factor_pencil import FactorPencil
+from .identity_form import diagonal_root, to_identity_form
+from .pencil import Pencil
 from .perspective import ScaledPencil, relax_all, start_state
 from .problem import Problem
 from .search import Target
+from .solution import relative_gap
+from .sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
 # A step of the relaxation costs about c^2 p for an A of rank c.
 MOST_WORK = 2e7
+# The semidefinite relaxation: up to so many features, where the gap is above a hundredth; a tenth
+# of a second of steps gives nearly all of it.
+RELAXATION_LIMIT = 150
+RELAXATION_STEPS = 50
+WIDE_GAP = 0.01
+SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
 def root_bound(problem: Problem, support: np.ndarray) -> float:
     """No set of k features has a larger criterion; inf where finding out is not cheap.
 
     The perspective bound for the trace and log-det criteria, the spectral bound for the largest
-    eigenvalue (and the trace, which is never smaller). ``support`` is where the relaxation starts
+    eigenvalue (and the trace, which is never smaller; for PCA the semidefinite relaxation). ``support`` is where the relaxation starts
     from: any set of k features will do, a good one saves time.
     """
     pencil = problem.pencil
@@ -39,7 +49,33 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     if pencil.is_psd and is_cheap and c < pencil.size // 2:
         trace = replace(work, criterion="trace")
         bound = min(bound, _perspective_bound(trace, support))
+    if relative_gap(problem.score(support), bound, problem.unit) > WIDE_GAP:
+        bound = min(bound, _relaxed_bound(problem))
     return bound
+
+
+def _relaxed_bound(problem: Problem) -> float:
+    """For PCA of few features: the spectral bound helped by the semidefinite relaxation.
+
+    For every symmetric Y the largest eigenvalue of A on k features is at most that of A - Y, which
+    has a spectral bound, plus k max |Y_ij|. A share of the relaxation's Y often beats all of it.
+    """
+    pencil = problem.pencil
+    root = diagonal_root(pencil)
+    if root is None or not 1 < problem.k < pencil.size <= RELAXATION_LIMIT:
+        return np.inf
+    A = to_identity_form(pencil, root).A
+    relaxation = Relaxation(A, problem.k)
+    for _ in range(RELAXATION_STEPS):
+        relaxation.step()
+    relaxation.look()
+    bounds = [relaxation.upper]
+    for share in SHARES:
+        Y = share * relaxation.multiplier
+        rest = Pencil._trusted(A - Y, None, blocks=pencil.blocks)
+        limit = spectral_upper_bound(replace(problem, pencil=rest))
+        bounds.append(limit + problem.k * float(np.abs(Y).max()))
+    return min(bounds)
 
 
 def _perspective_bound(problem: Problem, support: np.ndarray) -> float:

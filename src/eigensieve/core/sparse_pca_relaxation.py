@@ -60,6 +60,11 @@ class Relaxation:
     def lower(self) -> float:
         return self.scale * self._lower
 
+    @property
+    def multiplier(self) -> np.ndarray:
+        """Y of the dual, as it is now."""
+        return self.scale * self.beta * self.W
+
     def is_solved(self, tol: float) -> bool:
         """Whether the relaxation's own optimum is known to tol, relatively."""
         return self._upper - self._lower <= tol * max(abs(self._upper), 1.0)
