@@ -61,9 +61,14 @@ class Problem:
         """The unit in which a gap near zero is measured."""
         return criterion_unit(self.pencil.scale, self.criterion)
 
-    def with_k(self, k: int) -> Problem:
-        """The same problem with another cardinality."""
-        return replace(self, k=k)
+    def with_k(self, k: int | Sequence[int]) -> Problem:
+        """The same problem with another cardinality, or another one per block."""
+        if isinstance(k, int | np.integer):
+            return replace(self, k=int(k))
+        quota = _quota(self.pencil, k)
+        problem = replace(self, k=sum(quota.values()), quota=quota)
+        _check_feasible(problem)
+        return problem
 
     def places(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The user's feature indices, as indices of the problem's pencil; excluded ones go."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -150,26 +151,27 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class SolutionPath(Mapping[int, Solution]):
+class SolutionPath(Mapping[Any, Solution]):
     """Solutions for several k: ``path[k]`` is the solution with k features.
 
+    With one number per block the keys are tuples, ``path[kx, ky]``.
     ``stopped`` is the limit that ended the search before every k was done, or None.
     """
 
-    solutions: dict[int, Solution] = field(default_factory=dict)
+    solutions: dict[Any, Solution] = field(default_factory=dict)
     stopped: Status | None = None
 
-    def __getitem__(self, k: int) -> Solution:
+    def __getitem__(self, k: Any) -> Solution:
         return self.solutions[k]
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(sorted(self.solutions))
 
     def __len__(self) -> int:
         return len(self.solutions)
 
     @property
-    def ks(self) -> list[int]:
+    def ks(self) -> list[Any]:
         """The cardinalities, ascending."""
         return list(self)
 
@@ -186,7 +188,7 @@ class SolutionPath(Mapping[int, Solution]):
     def verify(self, pencil: Pencil) -> None:
         """Verify every solution."""
         for k, solution in self.items():
-            if solution.k != k:
+            if solution.k != np.sum(k):
                 raise VerificationError(f"the solution for k = {k} has {solution.k} features")
             solution.verify(pencil)
 

@@ -79,7 +79,7 @@ def solve(
 
 def solve_path(
     pencil: Pencil,
-    ks: Iterable[int] | None = None,
+    ks: Iterable[int] | Iterable[Sequence[int]] | None = None,
     solver: str = "greedy",
     criterion: str = "lambda_max",
     include: Sequence[int] = (),
@@ -93,8 +93,10 @@ def solve_path(
 ) -> SolutionPath:
     """Solutions for several k; ``path[k]`` is the one with k features.
 
-    ``ks`` defaults to the first 50 that are possible: 1, 2, ... The other parameters are those
-    of `solve`; the time limit is for the whole path, and a k that was not reached is missing.
+    ``ks`` defaults to the first 50 that are possible: 1, 2, ... For a pencil with blocks it may
+    list pairs, and ``path[kx, ky]`` is the solution with as many of each. The other parameters
+    are those of `solve`; the time limit is for the whole path, and a k that was not reached is
+    missing.
 
     Examples
     --------
@@ -107,11 +109,14 @@ def solve_path(
     sizes = _path_sizes(pencil, ks, criterion, include, exclude)
     for k in (sizes[0], sizes[-1]):
         problem = make_problem(pencil, k, criterion, include, exclude)
+    if problem.quota is not None:  # pairs have no smallest and largest: look at each
+        for k in sizes:
+            problem.with_k(k)
     budget = Budget(time_limit, gap_tol, callback)
     chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
     with budget.interruptible():
-        if chosen.path is not None:
-            solutions = chosen.path(problem, sizes, budget, **options)
+        if chosen.path is not None and problem.quota is None:
+            solutions: dict[Any, Solution] = chosen.path(problem, sizes, budget, **options)
         else:
             solutions = {}
             for k in sizes:
@@ -126,6 +131,11 @@ def solve_path(
     return SolutionPath(solutions, budget.stop() if early else None)
 
 
+def _size(k: Any) -> int | tuple[int, ...]:
+    """A cardinality, or one per block."""
+    return check_k(k) if np.ndim(k) == 0 else tuple(check_k(part) for part in k)
+
+
 def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> int:
     """All features, where a penalty decides how many of them are taken."""
     if options.get("rho") is None:
@@ -137,11 +147,11 @@ def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> in
 
 def _path_sizes(
     pencil: Pencil,
-    ks: Iterable[int] | None,
+    ks: Iterable[Any] | None,
     criterion: str,
     include: Sequence[int],
     exclude: Sequence[int],
-) -> list[int]:
+) -> list[Any]:
     """The cardinalities of a path, ascending; by default the first 50 that are possible."""
     if ks is None:
         smallest = make_problem(
@@ -149,9 +159,11 @@ def _path_sizes(
         )
         return list(range(smallest.k, min(smallest.pencil.size, smallest.k + 49) + 1))
     try:
-        sizes = sorted({check_k(k) for k in ks})
+        sizes = sorted({_size(k) for k in ks})
     except TypeError:
-        raise OptionError(f"ks is {ks!r}; it must list cardinalities, such as [5, 10]") from None
+        raise OptionError(
+            f"ks is {ks!r}; it must list cardinalities, such as [5, 10], or pairs of them"
+        ) from None
     if not sizes:
         raise OptionError("ks is empty: name at least one cardinality")
     return sizes
