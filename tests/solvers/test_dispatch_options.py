@@ -48,7 +48,9 @@ def test_path_of_pairs(solver: str) -> None:
     for pair, solution in path.items():
         assert tuple(np.bincount(VIEWS.blocks[solution.support])) == pair
         best = es.solve(VIEWS, pair, "exhaustive", exclude=[0]).objective
-        assert solution.objective == pytest.approx(best, rel=1e-6)
+        assert 0.9 * best <= solution.objective <= best * (1 + 1e-9)
+        if solver == "exact":
+            assert solution.objective == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize(

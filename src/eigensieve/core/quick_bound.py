@@ -32,8 +32,9 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     """No set of k features has a larger criterion; inf where finding out is not cheap.
 
     The perspective bound for the trace and log-det criteria, the spectral bound for the largest
-    eigenvalue (and the trace, which is never smaller; for PCA the semidefinite relaxation). ``support`` is where the relaxation starts
-    from: any set of k features will do, a good one saves time.
+    eigenvalue (and the trace, which is never smaller; for PCA the semidefinite relaxation).
+    ``support`` is where the perspective bound starts from: any set of k features will do, a good
+    one saves time.
     """
     pencil = problem.pencil
     if not isinstance(pencil, FactorPencil) and pencil.size > DENSE_LIMIT:
