@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
@@ -11,8 +13,17 @@ pytest_collect_file = Sybil(
 ).pytest()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The blocks of a page build on one another: with several workers they stay together."""
-    for item in items:
-        if item.path.suffix == ".md":
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The blocks of a page build on one another: with several workers they stay together.
+
+    Not by xdist_group: that mark is lost with pytest 9.2 and xdist 3.8.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class PagesTogether(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            page = nodeid.partition("::")[0]
+            return page if page.endswith(".md") else nodeid
+
+    return PagesTogether(config, log)

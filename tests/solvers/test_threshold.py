@@ -32,7 +32,7 @@ def test_renormalized() -> None:
     rng = np.random.default_rng(1)
     pencil = es.pca_pencil(rng.normal(size=(40, 9)))
     solution = es.solve(pencil, 4, solver="threshold")
-    x = pencil.top()[1][:, 0]
+    x = pencil.top()[1][:, 0].copy()
     x[~np.isin(np.arange(9), solution.support)] = 0
     np.testing.assert_allclose(es.renormalize(pencil, x), solution.vectors[:, 0], atol=1e-12)
 

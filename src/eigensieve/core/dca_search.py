@@ -66,7 +66,7 @@ class DcaSearch:
 
     def __init__(self, problem: Problem, budget: Budget, name: str, options: DcaOptions) -> None:
         self.problem, self.budget, self.name, self.options = problem, budget, name, options
-        self.climbs = list(make_climbs(problem, options))
+        self.climbs = list(make_climbs(problem, options, budget))
         self.runs: list[dict[float, Ascent]] = [{} for _ in self.climbs]
         self.n_iter = 0
 
@@ -92,8 +92,9 @@ class DcaSearch:
                 f"rho is {rho:.6g} and leaves no feature; it must be below {most:.6g} here"
             )
         part = self.problem
-        if best.support.size < part.k:
-            part = replace(part, k=best.support.size, quota=None)
+        size = max(best.support.size, part.include.size)
+        if size < part.k:
+            part = replace(part, k=size, quota=None)
         status = Status.CONVERGED if best.converged else Status.ITERATION_LIMIT
         return self._best(part, iter([_Found(cut(part, best.vector(part.pencil.size)), status)]))
 
@@ -143,8 +144,8 @@ class DcaSearch:
         )
 
 
-def make_climbs(problem: Problem, options: DcaOptions) -> Iterator[Climb]:
-    """The iteration from every start."""
+def make_climbs(problem: Problem, options: DcaOptions, budget: Budget) -> Iterator[Climb]:
+    """The iteration from every start; from the first alone if time is short."""
     pencil = problem.pencil
     free = np.zeros(pencil.size, dtype=bool)
     free[problem.include] = True
@@ -156,6 +157,8 @@ def make_climbs(problem: Problem, options: DcaOptions) -> Iterator[Climb]:
             yield first
         else:
             yield first.restart(x)
+        if budget.stop() is not None:
+            break
 
 
 def _starting_vectors(problem: Problem, options: DcaOptions, tau: float) -> Iterator[np.ndarray]:

@@ -15,9 +15,9 @@ from .problem import Problem
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MANY = 50
-# Columns of A are looked at in blocks, and as many as cost about a tenth of a second.
+# Columns of A are looked at in blocks, and as many as cost a few hundredths of a second.
 BLOCK = 128
-COLUMN_WORK = 1e9
+COLUMN_WORK = 3e8
 
 
 def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:

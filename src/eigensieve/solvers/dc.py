@@ -28,7 +28,7 @@ from ..errors import OptionError
 from .base import Solver, seeks_one_direction
 
 N_RHOS = 30
-SMALLEST = 1e-3
+SMALLEST = 1e-6
 
 
 def solve_dc(
@@ -143,7 +143,7 @@ def dc_path(
     Parameters
     ----------
     pencil : Pencil
-    rhos : penalties >= 0; by default 30 from a thousandth of rho_max to rho_max
+    rhos : penalties >= 0; by default 30 from a millionth of rho_max to rho_max
     warm : start each from the vector of the next smaller penalty, not from ``start``
         Cold starts (the default) find better vectors; with eps = 0 warm ones have nested supports.
     eps, start, tol, max_iter : as in solver "dc"
@@ -153,13 +153,13 @@ def dc_path(
     --------
     >>> import numpy as np, eigensieve as es
     >>> X = np.random.default_rng(0).normal(size=(40, 6)) * [1, 3, 1, 3, 1, 1]
-    >>> es.dc_path(es.pca_pencil(X), [0.01, 1.0, 5.0]).cardinalities.tolist()
-    [6, 2, 1]
+    >>> es.dc_path(es.pca_pencil(X), [0.001, 0.01, 0.1, 100.0]).cardinalities.tolist()
+    [4, 3, 1, 0]
     """
     problem = make_problem(pencil, 1)
     options = DcaOptions(eps, start, n_starts=0, tol=tol, max_iter=check_k(max_iter, "max_iter"))
     budget = Budget(time_limit)
-    first = climb = next(make_climbs(problem, options))
+    first = climb = next(make_climbs(problem, options, budget))
     penalties = _check_rhos(rhos, first.rho_max)
     ascents: list[Ascent] = [NOTHING] * penalties.size
     late = replace(NOTHING, converged=False)
