@@ -31,6 +31,7 @@ _HOME = {
     "certify": "solvers.certificate",
     "Certificate": "solvers.certificate",
     "SparseCCA": "estimators.sparse_cca",
+    "PermutationTest": "estimators.sparse_cca",
     "SparseLDA": "estimators.sparse_lda",
     "SparsePCA": "estimators.sparse_pca",
 }
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from .core.pencil import Pencil
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
-    from .estimators.sparse_cca import SparseCCA
+    from .estimators.sparse_cca import PermutationTest, SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
     from .solvers.certificate import Certificate, certify

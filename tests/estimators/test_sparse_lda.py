@@ -290,3 +290,25 @@ def test_default_accuracy_on_the_open_sets(data_dir) -> None:
             accuracy[s, r] = [np.mean(found[k] == y[test]) for k in KS]
     means = accuracy.mean(axis=(0, 1))
     assert np.all(means >= BARS), means
+
+
+def test_a_penalty_instead_of_a_cardinality() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 20)), np.arange(60) % 2
+    X[y == 1, :3] += 2
+    sizes = []
+    for rho in (0.01, 0.3):
+        options = {"solver": "dc", "solver_options": {"rho": rho}}
+        model = es.SparseLDA(n_features_to_select=None, **options).fit(X, y)
+        sizes.append(int(model.get_support().sum()))
+    assert sizes[0] > sizes[1] >= 1
+    with pytest.raises(InputError, match="n_features_to_select is None"):
+        es.SparseLDA(n_features_to_select=None).fit(X, y)
+
+
+@pytest.mark.parametrize(("classes", "criterion"), [(2, "logdet"), (3, "lambda_max")])
+def test_the_criterion_suits_the_solver(classes: int, criterion: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)), np.arange(60) % classes
+    assert es.SparseLDA(3, solver="dc").fit(X, y).solution_.criterion == criterion
+    assert es.SparseLDA(3).fit(X, y).solution_.criterion == "logdet"

@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 
 import eigensieve as es
 from eigensieve.core.deflation import DEFLATIONS
-from eigensieve.errors import InputError
+from eigensieve.errors import InputError, OptionError
 
 
 def make_data(n: int = 80, p: int = 12, seed: int = 0) -> np.ndarray:
@@ -183,3 +183,10 @@ def test_a_search_that_ends_early_says_so() -> None:
     early = es.SparsePCA(2, n_features_to_select=3, solver="spca", solver_options={"max_iter": 1})
     with pytest.warns(ConvergenceWarning, match="iteration limit"):
         early.fit(make_data())
+
+
+def test_a_penalty_too_large_for_a_later_component_says_which() -> None:
+    X = make_data()
+    options = {"solver": "dc", "solver_options": {"rho": (0.5, 1e4)}}
+    with pytest.raises(OptionError, match="component 2: rho is 10000 and leaves no feature"):
+        es.SparsePCA(2, n_features_to_select=None, **options).fit(X)

@@ -123,7 +123,8 @@ criterion_option = click.option(
     type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
     default="auto",
     show_default=True,
-    help="Measure of class separation; auto: logdet (Wilks), fair to many classes.",
+    help="Measure of class separation; auto: logdet (Wilks), fair to many classes (lambda_max for "
+    "solvers that seek one direction, such as dc).",
 )
 shrinkage_option = click.option(
     "--shrinkage",

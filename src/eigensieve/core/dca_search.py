@@ -13,15 +13,13 @@ from .budget import Budget
 from .cardinality import cut, find_penalty
 from .checks import check_number
 from .dca import Ascent, Climb, Penalty, semidefinite_shift
-from .moves import renormalize, starting_supports
+from .moves import can_refine_many, renormalize, starting_supports
 from .problem import Problem
 from .solution import Solution, Status
 from .swap import swap_refine
 
 STARTS = ("eigenvector", "ones")
-# Further starts, unless there are more features than this.
-N_STARTS = 2
-STARTS_LIMIT = 10_000
+N_STARTS = 2  # further ones, where there is time
 # A run of a bisection shows in so many steps whether it keeps enough features.
 SHORT = 100
 # The length of the part outside of a start from a set; the part inside has length one.
@@ -85,13 +83,19 @@ class DcaSearch:
         """As many features as rho leaves, at most k; of several starts the best objective's."""
         rho = check_number(rho, "rho", 0.0, np.finfo(float).max, "a number >= 0")
         ascents = [self._run(place, rho, self.options.max_iter) for place in range(len(self.runs))]
-        best = max(ascents, key=lambda a: a.history[-1] if a.history else -np.inf)
-        if best.support.size == 0:
+        part, blocks = self.problem, self.problem.pencil.blocks
+        useful = [a for a in ascents if a.support.size]
+        if not useful:
             most = max(climb.rho_max for climb in self.climbs)
             raise OptionError(
                 f"rho is {rho:.6g} and leaves no feature; it must be below {most:.6g} here"
             )
-        part = self.problem
+        if blocks is not None:  # features of one view alone are worth nothing
+            n_blocks = np.unique(blocks).size
+            useful = [a for a in useful if np.unique(blocks[a.support]).size == n_blocks]
+        if not useful:
+            raise OptionError(f"rho is {rho:.6g} and leaves no feature of one view; try a smaller")
+        best = max(useful, key=lambda a: a.history[-1])
         size = max(best.support.size, part.include.size)
         if size < part.k:
             part = replace(part, k=size, quota=None)
@@ -167,7 +171,7 @@ def _starting_vectors(problem: Problem, options: DcaOptions, tau: float) -> Iter
     rng = np.random.default_rng(options.random_state)
     n_starts = options.n_starts
     if n_starts is None:
-        n_starts = N_STARTS if options.swap and pencil.size <= STARTS_LIMIT else 0
+        n_starts = N_STARTS if options.swap and can_refine_many(problem) else 0
     for support in starting_supports(problem, n_starts, rng):
         x = np.zeros(pencil.size)
         x[support] = 1.0

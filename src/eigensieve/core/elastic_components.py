@@ -78,7 +78,7 @@ def find_elastic_components(
     max_iter : the most alternations
     """
     lasso = ridge_lasso(pencil, ridge)
-    steps = [_Step(lasso, rho, k, free) for k, rho in zip(ks, rhos)]
+    steps = [_Step(lasso, rho, k, free, budget) for k, rho in zip(ks, rhos)]
     a = _leading(pencil, len(steps))
     slopes = pencil.apply_A(a)
     b = np.zeros_like(a)
@@ -131,9 +131,14 @@ class _Step:
     """The lasso of one component; it remembers its answer for the next time."""
 
     def __init__(
-        self, lasso: WeightedLasso, rho: float | None, k: int | None, free: np.ndarray
+        self,
+        lasso: WeightedLasso,
+        rho: float | None,
+        k: int | None,
+        free: np.ndarray,
+        budget: Budget,
     ) -> None:
-        self.lasso, self.rho, self.k = lasso, rho, k
+        self.lasso, self.rho, self.k, self.budget = lasso, rho, k, budget
         self.costs = ~free
         self.b: np.ndarray | None = None
         self.t: float | None = None
@@ -157,7 +162,7 @@ class _Step:
         """The answer with at most k non-zeros for the smallest penalty, by bisection."""
         low, high = self._bracket(g, k)
         fits = self._at(g, high)
-        while high > low * (1 + SHARP):
+        while high > low * (1 + SHARP) and self.budget.stop() is None:
             t = float(np.sqrt(low * high))
             b = self._at(g, t)
             if np.count_nonzero(b) <= k:
@@ -165,8 +170,8 @@ class _Step:
             else:
                 low = t
         self.t = high
-        if low == high:
-            return fits  # even the least penalty leaves no more
+        if low == high or self.budget.stop() is not None:
+            return fits  # even the least penalty leaves no more, or there is no time
         least = NOTHING * float((np.abs(g) / self.lasso.diagonal).max())
         if np.count_nonzero(fits) == k and np.abs(fits).max() > least:
             return fits

@@ -17,6 +17,8 @@ from .pencil import PSD_TOL, Pencil, check_blocks, finite, identity_columns, sym
 DENSE_LIMIT = 20_000
 # Up to this size the scale of an indefinite A is found from the matrix itself.
 EXACT_SCALE = 3000
+# A pair of features as negative as this, relatively, is no round-off.
+SURELY = 1e-3
 
 
 class FactorPencil(Pencil):
@@ -181,9 +183,23 @@ class FactorPencil(Pencil):
     def is_psd(self) -> bool:
         if self.core is None:
             return True
+        if self._has_negative_minor():
+            return False
         R = _square_root(self.H @ (self.H / self.diag_B).T)
         values = linalg.eigvalsh(R.T @ self.core @ R)
         return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
+
+    def _has_negative_minor(self) -> bool:
+        """Whether two features show that A is indefinite: at once for CCA, whose diagonal is 0."""
+        ratio = self.diag_A / self.diag_B
+        j = int(np.argmin(ratio))
+        cross = self.columns_A(j) / np.sqrt(self.diag_B * self.diag_B[j])
+        cross[j] = 0.0
+        i = int(np.argmax(np.abs(cross)))
+        low, high = ratio[j], ratio[i]
+        least = (low + high) / 2 - np.hypot((low - high) / 2, cross[i])
+        largest = max(float(np.abs(ratio).max()), float(np.abs(cross).max()))
+        return bool(least < -SURELY * largest)
 
     @cached_property
     def is_rank_one(self) -> bool:

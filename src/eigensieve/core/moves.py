@@ -17,6 +17,7 @@ from .problem import Problem
 MANY = 50
 # Columns of A are looked at in blocks, and as many as cost a few hundredths of a second.
 BLOCK = 128
+REFINE_WORK = 2e6
 COLUMN_WORK = 3e8
 
 
@@ -76,6 +77,11 @@ def eigenvector_scores(problem: Problem) -> np.ndarray:
         return np.abs(problem.pencil.top()[1][:, 0])
     values, vectors = problem.pencil.top(MANY)
     return np.sqrt(np.square(vectors) @ np.maximum(values, 0.0))
+
+
+def can_refine_many(problem: Problem) -> bool:
+    """Whether local search from several starts takes a second or two at most."""
+    return problem.pencil.size * problem.k**2 <= REFINE_WORK
 
 
 def starting_supports(

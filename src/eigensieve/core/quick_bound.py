@@ -20,6 +20,8 @@ from .spectral_bound import spectral_upper_bound
 DENSE_LIMIT = 1500
 # A step of the relaxation costs about c^2 p for an A of rank c.
 MOST_WORK = 2e7
+# The spectral bound costs a few times this much, once: a second is not cheap any more.
+SPECTRAL_WORK = 2e9
 # The semidefinite relaxation: up to so many features, where the gap is above a hundredth; a tenth
 # of a second of steps gives nearly all of it.
 RELAXATION_LIMIT = 150
@@ -42,10 +44,12 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     target = Target(problem, 0.0)
     # sets within the quotas are sets: a bound on all holds for them
     work = replace(target.problem, quota=None)
-    c = min(len(pencil.spectral_factor[0]), pencil.size)
+    c = _rank(pencil)
     is_cheap = c * c * pencil.size <= MOST_WORK
     if work.criterion != "lambda_max":
         return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
+    if isinstance(pencil, FactorPencil) and c * c * pencil.size > SPECTRAL_WORK:
+        return np.inf
     bound = spectral_upper_bound(problem)
     if pencil.is_psd and is_cheap and c < pencil.size // 2:
         trace = replace(work, criterion="trace")
@@ -53,6 +57,13 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     if relative_gap(problem.score(support), bound, problem.unit) > WIDE_GAP:
         bound = min(bound, _relaxed_bound(problem))
     return bound
+
+
+def _rank(pencil: Pencil) -> int:
+    """The rank of A, or an upper bound on it: its factor is not decomposed for this."""
+    if isinstance(pencil, FactorPencil):
+        return min(len(pencil.H), pencil.size)
+    return min(len(pencil.spectral_factor[0]), pencil.size)
 
 
 def _relaxed_bound(problem: Problem) -> float:

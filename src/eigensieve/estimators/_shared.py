@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,9 @@ from ..core.solution import Solution, Status, relative_gap
 from ..errors import InputError, OptionError
 
 CERTIFICATES = ("root", "none")
+NOT_OF_A_SOLVER = {
+    "pencil", "k", "solver", "criterion", "include", "exclude", "time_limit", "random_state",
+}  # fmt: skip
 
 
 def clip_k(k: Any, p: int, of: str = "") -> int:
@@ -76,11 +79,26 @@ def feature_indices(wanted: Any, names: np.ndarray | None, p: int, what: str) ->
 
 def check_solver_options(options: Any) -> dict[str, Any]:
     """Options of the solver only: what is a parameter of the estimator is set there."""
+    if not isinstance(options, Mapping | None):
+        raise OptionError(f"solver_options is {options!r}; it must be a dict, or None")
     given = dict(options or {})
-    taken = sorted(set(given) & {"criterion", "include", "exclude", "time_limit", "random_state"})
+    taken = sorted(set(given) & NOT_OF_A_SOLVER)
     if taken:
-        raise OptionError(f"solver_options has {taken[0]!r}: that is no option of a solver")
+        raise OptionError(
+            f"solver_options has {taken[0]!r}: that is no option of a solver; set it on the "
+            "estimator"
+        )
     return given
+
+
+def is_left_to_penalty(k: Any, options: Any) -> bool:
+    """Whether a penalty decides the number of features: k is None, and there is a rho."""
+    if k is None and check_solver_options(options).get("rho") is None:
+        raise InputError(
+            "n_features_to_select is None; say how many features, or give a solver's penalty: "
+            "solver_options={'rho': ...}"
+        )
+    return k is None
 
 
 def check_certificate(value: Any) -> None:

@@ -41,6 +41,8 @@ def split_views(X: Any, y: Any, names: tuple[Any, Any] | None = None) -> Views:
     """
     views = _mapping_of(X)
     if views is None:
+        if _mapping_of(y) is not None:
+            raise InputError("y is a mapping; give both views as one mapping, X, and no y")
         return Views(_table(X), _column_table(y), names or PLAIN_NAMES, False)
     if y is not None:
         raise InputError("X is a mapping of both views; y must then be None")
@@ -50,6 +52,9 @@ def split_views(X: Any, y: Any, names: tuple[Any, Any] | None = None) -> Views:
     if names is None or set(views) != set(names):
         wanted = "exactly two views" if names is None else f"the views {list(names)}"
         raise InputError(f"X has the views {list(views)}; give {wanted}")
+    for name in names:
+        if views[name] is None:
+            raise InputError(f"view {name!r} is None; give a table")
     return Views(_table(views[names[0]]), _column_table(views[names[1]]), names, True)
 
 
@@ -85,14 +90,20 @@ def _column_table(view: Any) -> Any:
 
 
 def check_row_labels(views: Views) -> None:
-    """Frames with the same row labels must have them in the same order."""
+    """Frames whose rows have names in common must have the same rows, in the same order.
+
+    Numbers are counters more often than names: only the same ones in another order are an error.
+    """
     x, y = (getattr(table, "index", None) for table in (views.first, views.second))
     if x is None or not hasattr(x, "equals") or not hasattr(y, "equals") or x.equals(y):
         return
-    if Counter(x) == Counter(y):
+    common = Counter(x) & Counter(y)
+    shared = sum(common.values())
+    if shared == len(x) or any(isinstance(label, str) for label in common):
         raise InputError(
-            f"views {views.names[0]!r} and {views.names[1]!r} have the same row labels in a "
-            "different order; reorder one of them (Y = Y.loc[X.index])"
+            f"views {views.names[0]!r} and {views.names[1]!r} have {shared} of {len(x)} row labels "
+            "in common, and not in the same places; align them first, "
+            "rows = X.index.intersection(Y.index) and X.loc[rows], Y.loc[rows]"
         )
 
 
@@ -105,19 +116,21 @@ def column_names(table: Any) -> np.ndarray | None:
 
 
 @contextmanager
-def naming(view: Any) -> Iterator[None]:
-    """Errors about a table say which view it is."""
+def naming(view: Any, if_missing: str = "") -> Iterator[None]:
+    """Errors about a table say which view it is, and what to do about missing values."""
     try:
         yield
     except ValueError as error:
-        raise InputError(f"view {view!r}: {error}") from error
+        text = str(error).rstrip(".")
+        advice = if_missing if "NaN" in text else ""
+        raise InputError(f"view {view!r}: {text}{advice}") from error
     except TypeError as error:
         raise TypeError(f"view {view!r}: {error}") from error
 
 
 def check_second_view(table: Any, name: Any, least_rows: int) -> np.ndarray:
     """The second view as an array of real numbers; the first goes through validate_data."""
-    with naming(name):
+    with naming(name, "; drop those rows from both views, or impute them"):
         return check_array(
             table,
             dtype=[np.float64, np.float32],
@@ -182,7 +195,7 @@ class TwoViews:
         array (n, n_components) of X alone, a pair of them if y is given, or for a mapping of
         views a dict name -> array.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "x_weights_")
         views = self._open(X, y)
         scores = self._scores(views)
         tables = views.first, views.second

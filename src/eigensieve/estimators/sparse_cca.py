@@ -29,13 +29,14 @@ from ..core.checks import check_k
 from ..core.deflation import deflate
 from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
-from ..errors import OptionError
+from ..errors import InputError, OptionError
 from ..solvers.dispatch import solve
 from ._shared import (
     check_certificate,
     check_solver_options,
     clip_k,
     draw_seed,
+    is_left_to_penalty,
     tell_if_unfinished,
     with_certificate,
 )
@@ -69,7 +70,7 @@ class _Prepared:
 
     views: CentredViews
     pencil: Pencil
-    k: int | tuple[int, int]
+    k: int | tuple[int, int] | None
     n_components: int
 
 
@@ -85,13 +86,14 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_components : int, default 1
         Clipped to min(n_samples - 1, features of X, features of Y), with a warning.
     n_features_to_select : int, pair (kx, ky), or dict name -> k, default (10, 10)
-        Of each view; one int is for both. More than there are is clipped, with a warning.
+        Of each view; one int is for both. More than there are is clipped, with a warning. None
+        for as many as a penalty leaves, for solvers with an option ``rho``.
     together : bool, default False
         n_features_to_select is one int, the number in both views together, divided among them as
         the search likes (the problem of Sriperumbudur et al. 2007).
     solver : str, default "greedy"
         See `eigensieve.available_solvers`.
-    shrinkage : "auto", float in [0, 1], or a pair of those, one per view
+    shrinkage : "auto", float in [0, 1], or a pair or dict of those, one per view
         Weight s of the diagonal in (1-s) S + s diag(S).
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best sets of
@@ -147,10 +149,10 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self,
         n_components: int = 1,
         *,
-        n_features_to_select: int | Sequence[int] | Mapping[Any, int] = (10, 10),
+        n_features_to_select: int | Sequence[int] | Mapping[Any, int] | None = (10, 10),
         together: bool = False,
         solver: str = "greedy",
-        shrinkage: ViewShrinkage = "auto",
+        shrinkage: ViewShrinkage | Mapping[Any, float | str] = "auto",
         certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
@@ -194,24 +196,34 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _prepare(self, X: Any, y: Any) -> _Prepared:
         views = split_views(X, y)
         check_certificate(self.certificate)
-        self.view_names_ = views.names
         self._require_both(views)
         first, second = self._validate(views, reset=True)
+        self.view_names_ = views.names
         self.x_mean_ = np.asarray(first.mean(axis=0, dtype=np.float64))
         self.y_mean_ = np.asarray(second.mean(axis=0, dtype=np.float64))
         k = self._cardinality(views.names)
         m = self._count_components(len(first))
-        centred = centre_views(first, second, self.shrinkage)
+        shrinkage: Any = self.shrinkage
+        if isinstance(shrinkage, Mapping):
+            shrinkage = per_view(shrinkage, views.names, "shrinkage")
+        centred = centre_views(first, second, shrinkage)
         self.shrinkage_ = centred.shrinkage
         return _Prepared(centred, cca_pencil_from_views(centred), k, m)
 
-    def _cardinality(self, names: tuple[Any, Any]) -> int | tuple[int, int]:
-        """k as `solve` wants it: one per view, or one for both together."""
+    def _cardinality(self, names: tuple[Any, Any]) -> int | tuple[int, int] | None:
+        """k as `solve` wants it: one per view, one for both together, or None with a penalty."""
         ks: Any = self.n_features_to_select
         px, py = self.x_mean_.size, self.y_mean_.size
         if not isinstance(self.together, bool | np.bool_):
             raise OptionError(f"together is {self.together!r}; it must be True or False")
+        if is_left_to_penalty(ks, self.solver_options):
+            return None
         if self.together:
+            if np.ndim(ks) or isinstance(ks, Mapping):
+                raise OptionError(
+                    f"n_features_to_select is {ks!r}; together=True takes one number for both "
+                    "views, such as 20"
+                )
             return clip_k(ks, px + py, " of both views")
         kx, ky = per_view(ks, names, "n_features_to_select")
         kx = clip_k(kx, px, f" of view {names[0]!r}")
@@ -235,7 +247,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         solutions: list[Solution] = []
         for _ in range(data.n_components):
             solution = solve(pencil, data.k, **options)
-            solutions.append(with_certificate(self.certificate, solution, pencil, k=data.k))
+            counts = solution.k if self.together else _counts(pencil, solution)
+            solutions.append(with_certificate(self.certificate, solution, pencil, k=counts))
             if solution.status is Status.INTERRUPTED:
                 break
             if len(solutions) < data.n_components:
@@ -278,10 +291,13 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         On rows that the fit has not seen this is the honest figure. Constant scores count 0.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "x_weights_")
         views = self._open(X, y)
         self._require_both(views)
-        return _pearson(*self._scores(views))
+        scores = self._scores(views)
+        if len(scores[0]) < 2:
+            raise InputError("a correlation needs at least two rows; X has one")
+        return _pearson(*scores)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `correlations` over the components."""
@@ -328,8 +344,15 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def get_support(self, indices: bool = False) -> tuple[np.ndarray, ...]:
         """Pair of masks, or of index arrays, of the features used by any component."""
-        check_is_fitted(self)
+        check_is_fitted(self, "x_weights_")
         return tuple(np.flatnonzero(mask) for mask in self.support_) if indices else self.support_
+
+
+def _counts(pencil: Pencil, solution: Solution) -> int | list[int]:
+    """How many features of each view there are; of both together if a view has none."""
+    assert pencil.blocks is not None
+    counts = np.bincount(pencil.blocks[solution.support], minlength=2).tolist()
+    return counts if all(counts) else solution.k
 
 
 def _own_directions(pencil: Pencil, solution: Solution) -> list[np.ndarray]:

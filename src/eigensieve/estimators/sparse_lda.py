@@ -36,6 +36,7 @@ from ._shared import (
     clip_k,
     draw_seed,
     feature_indices,
+    is_left_to_penalty,
     tell_if_unfinished,
     with_certificate,
 )
@@ -70,7 +71,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     Parameters
     ----------
     n_features_to_select : int, default 10
-        k. More than there are is clipped, with a warning.
+        k. More than there are is clipped, with a warning. None for as many as a penalty leaves,
+        for solvers with an option ``rho``.
     solver : str, default "greedy"
         See `eigensieve.available_solvers`.
     criterion : "auto", "logdet", "trace" or "lambda_max"
@@ -128,7 +130,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def __init__(
         self,
-        n_features_to_select: int = 10,
+        n_features_to_select: int | None = 10,
         *,
         solver: str = "greedy",
         criterion: str = "auto",
@@ -162,7 +164,9 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def fit(self, X: ArrayLike, y: ArrayLike) -> SparseLDA:
         """Select the features and fit the classifier."""
         data = self._prepare(X, y)
-        k = clip_k(self.n_features_to_select, data.n_free)
+        k = self.n_features_to_select
+        if not is_left_to_penalty(k, self.solver_options):
+            k = clip_k(k, data.n_free)
         solution = solve(data.pencil, k, **self._search_options(data))
         wishes = data.include.tolist(), data.exclude.tolist()
         solution = with_certificate(self.certificate, solution, data.pencil, *wishes)

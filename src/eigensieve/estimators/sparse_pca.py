@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..core.checks import check_k
 from ..core.deflation import check_deflation, deflate, explained_variances
 from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
-from ..errors import InputError
+from ..errors import InputError, OptionError
 from ..solvers.dispatch import finds_jointly, solve, solve_components
 from ._shared import (
     check_certificate,
@@ -24,9 +25,21 @@ from ._shared import (
     check_unique_names,
     clip_k,
     draw_seed,
+    is_left_to_penalty,
     tell_if_unfinished,
     with_certificate,
 )
+
+
+@contextmanager
+def _naming(component: int) -> Iterator[None]:
+    """A later component may be too much for what suits the first: say which one it was."""
+    try:
+        yield
+    except OptionError as error:
+        if component == 1:
+            raise
+        raise OptionError(f"component {component}: {error}") from error
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -133,7 +146,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _cardinalities(self, n: int, p: int) -> list[int | None]:
         """k of every component; None where a penalty decides."""
-        m = check_k(self.n_components)
+        m = check_k(self.n_components, "n_components")
         most = min(n - 1, p)
         if m > most:
             warnings.warn(
@@ -143,8 +156,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 stacklevel=3,
             )
         ks: Any = self.n_features_to_select
+        if is_left_to_penalty(ks, self.solver_options):
+            return [None] * min(m, most)
         if np.ndim(ks) == 0:
-            return [None if ks is None else clip_k(ks, p)] * min(m, most)
+            return [clip_k(ks, p)] * min(m, most)
         if len(ks) != m:
             raise InputError(
                 f"n_features_to_select is {ks!r}; give one number, or one for each of the "
@@ -157,11 +172,6 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The solver's options for every component: a list of penalties is dealt out."""
         options = check_solver_options(self.solver_options)
         rho: Any = options.get("rho")
-        if rho is None and None in ks:
-            raise InputError(
-                "n_features_to_select is None; say how many features, or give a solver's "
-                "penalty: solver_options={'rho': ...}"
-            )
         if np.ndim(rho) == 0:
             return [options] * len(ks)
         if len(rho) != self.n_components:
@@ -178,14 +188,15 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         seed = draw_seed(self.random_state)
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
-            solution = solve(
-                pencil,
-                k,
-                solver=self.solver,
-                time_limit=self.time_limit,
-                random_state=seed,
-                **own,
-            )
+            with _naming(len(solutions) + 1):
+                solution = solve(
+                    pencil,
+                    k,
+                    solver=self.solver,
+                    time_limit=self.time_limit,
+                    random_state=seed,
+                    **own,
+                )
             solutions.append(with_certificate(self.certificate, solution, pencil))
             if solution.status is Status.INTERRUPTED:
                 break

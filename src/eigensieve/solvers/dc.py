@@ -53,7 +53,7 @@ def solve_dc(
     start : "eigenvector", "ones", a vector, or several as columns
         Zeros of a vector stay zero.
     n_starts : further starts: sets as those of greedy search
-        By default 2 if sets are polished and there are at most 10,000 features, else none.
+        By default 2 if sets are polished and p k^2 is at most 2e6, else none.
     swap : polish the set by exchanges; False is the algorithm of the paper, renormalized
     tol : the relative change of x at which a run has converged
     max_iter : the most steps of a run
@@ -188,10 +188,13 @@ def dc_path(
 def _check_rhos(rhos: ArrayLike | None, rho_max: float) -> np.ndarray:
     if rhos is None:
         return np.geomspace(SMALLEST, 1.0, N_RHOS) * rho_max
-    penalties = np.array(rhos, dtype=np.float64, ndmin=1)
+    try:
+        penalties = np.array(rhos, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise OptionError(f"rhos is {rhos!r}; it must list numbers >= 0") from None
     if penalties.ndim != 1 or penalties.size == 0:
         raise OptionError(f"rhos is {rhos!r}; it must list penalties, such as [0.1, 0.2]")
-    for rho in penalties:
+    for rho in penalties.tolist():
         check_number(rho, "rhos", 0.0, np.finfo(float).max, "numbers >= 0")
     return penalties
 

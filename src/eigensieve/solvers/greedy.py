@@ -21,10 +21,11 @@ from ..core.backward import backward_is_cheap, backward_pass
 from ..core.budget import Budget
 from ..core.checks import check_k
 from ..core.forward import forward_pass
-from ..core.moves import starting_supports
+from ..core.moves import can_refine_many, starting_supports
 from ..core.problem import Problem
 from ..core.secular import first_max
 from ..core.solution import Solution, Status, relative_gap
+from ..core.start import best_of
 from ..core.swap import swap_refine, working_criterion
 from ..errors import OptionError
 from .base import Solver
@@ -94,7 +95,8 @@ def greedy_path(
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
         Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
-        default 2 where only the largest eigenvalue counts (PCA, CCA), and none for classes.
+        default 2 where only the largest eigenvalue counts (PCA, CCA), and none for classes. Where
+        p k^2 is above 2e6 only the best of all starts is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
     _check_options(direction, swap)
@@ -153,6 +155,9 @@ def _finish(
 ) -> Solution:
     """The best candidate for one k, polished; the status is that of the winner's own search."""
     plain = _distinct(candidates.sets[problem.k])
+    if swap and candidates.stopped is None and not can_refine_many(problem):
+        # so many features: only the best start is polished
+        plain, starts = [best_of(problem, budget, chain(plain, starts))], ()
     found: list[tuple[np.ndarray, Status]] = []
     n_iter, stopped = candidates.n_steps, candidates.stopped
     for support in chain(plain, starts):

@@ -23,7 +23,7 @@ from ..core.solution import Solution
 from ..errors import OptionError
 from .base import Solver
 
-MOST_STEPS = 500
+MOST_STEPS = 2000
 
 
 def solve_spca(
@@ -60,7 +60,7 @@ def spca_components(
     rho : penalty on sum |b_i|, one or one per component; None for exactly k features
     ridge : penalty on |b|^2; None for a thousandth of the mean variance, inf for thresholding
     tol : the relative change of the loadings at which they have converged
-    max_iter : the most alternations, 500 by default
+    max_iter : the most alternations, 2,000 by default
     """
     rhos = _penalties(rho, len(ks))
     if ridge is not None:
