@@ -138,3 +138,30 @@ def test_criteria_need_a_semidefinite_A() -> None:
         with pytest.raises(PencilError, match="lambda_max"):
             es.solve(pencil, 2, criterion="trace")
         es.solve(pencil, 2, criterion="lambda_max").verify(pencil)
+
+
+@pytest.mark.parametrize("has_B", [False, True])
+def test_leading_eigenvectors_of_a_large_matrix(has_B: bool) -> None:
+    """Above 500 features they are found by iteration."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 600)) * np.linspace(1, 3, 600)
+    W = rng.normal(size=(900, 600)) * np.geomspace(1e-4, 1e4, 600)
+    A, B = X.T @ X, W.T @ W if has_B else None
+    d = 1.0 if B is None else np.sqrt(np.diag(B))
+    pencil = es.Pencil(A * np.outer(d, d), B) if has_B else es.Pencil(A)
+    found, (values, vectors) = pencil.leading(3), pencil.top(3)
+    assert found.shape == (600, 3)
+    quotients = [pencil.rayleigh(x) for x in found.T]
+    np.testing.assert_allclose(quotients, values, rtol=1e-6)
+    scaled = [v * np.broadcast_to(d, 600)[:, None] for v in (found, vectors)]
+    np.testing.assert_allclose(np.abs(scaled[0]), np.abs(scaled[1]), atol=1e-3 * scaled[1].max())
+
+
+def test_semidefinite_or_not() -> None:
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    for least, expected in ((0.0, True), (-1e-12, True), (-1e-6, False), (-1.0, False)):
+        values = np.append(rng.uniform(0, 1, 28), [1.0, least])
+        assert es.Pencil((Q * values) @ Q.T).is_psd is expected
+        H = Q.T
+        assert es.FactorPencil(H, None, np.ones(30), core=np.diag(values)).is_psd is expected

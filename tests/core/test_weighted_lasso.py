@@ -100,3 +100,19 @@ def test_nearly_singular_matrix() -> None:
         lasso = make_lasso(B)
         u = lasso.solve(g, t)
         assert lasso.violation(u, g - pencil.B @ u, t) <= 1e-6 * np.abs(g).max()
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-3, 0.05, 0.3])
+def test_ill_conditioned_matrices(share: float) -> None:
+    """Half as many rows as columns and a small ridge, condition 6e4: signs change on the way."""
+    rng = np.random.default_rng(5)
+    X, g = rng.normal(size=(150, 300)) / np.sqrt(150), rng.normal(size=300)
+    pencil = es.FactorPencil(np.ones((1, 300)), X, np.full(300, 1e-4))
+    t = np.full(300, share * np.abs(g).max())
+    for form in (pencil, es.Pencil(np.eye(300), pencil.B)):
+        u = make_lasso(form).solve(g, t)
+        gradient = g - pencil.B @ u
+        off = np.where(u != 0, np.abs(gradient - t * np.sign(u)), np.abs(gradient) - t)
+        assert off.max() <= 1e-8 * np.abs(g).max()
+        if share == 0:
+            np.testing.assert_allclose(u, np.linalg.solve(pencil.B, g), rtol=1e-6)

@@ -280,3 +280,58 @@ def test_colon_correlations(load_data) -> None:
             solution = es.solve(pencil, k, solver=solver)
             solution.verify(pencil)
             assert solution.objective >= least
+
+
+@pytest.mark.parametrize("solver", ["dc", "scotlass", "spca"])
+def test_a_penalty_with_forced_features(solver: str) -> None:
+    """Forced features that the vector does not use are added to those that it does."""
+    pencil = es.Pencil(np.diag([3.0, 1, 1, 1, 1]))
+    for include in ([2, 3], [2, 3, 4]):
+        solution = es.solve(pencil, None, solver=solver, rho=0.1, include=include)
+        assert solution.support.tolist() == [0, *include]
+        assert solution.objective == pytest.approx(3.0)
+
+
+def test_a_penalty_with_a_number_per_view() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 6))
+        pencil = es.cca_pencil(X, X @ rng.normal(size=(6, 8)) + rng.normal(size=(40, 8)))
+        for most in ((1, 6), (4, 2)):
+            solution = es.solve(pencil, most, solver="dc", rho=0.01, n_starts=3, swap=True)
+            counts = np.bincount(pencil.blocks[solution.support], minlength=2)
+            assert np.all(counts <= most)
+
+
+def test_units_of_columns_do_not_matter() -> None:
+    changed = 0
+    for seed in range(15):
+        rng = np.random.default_rng([seed, 11])
+        M, N = rng.normal(size=(14, 10)), rng.normal(size=(20, 10))
+        A, B, units = M.T @ M, N.T @ N, 10.0 ** rng.uniform(-4, 4, 10)
+        plain, scaled = es.Pencil(A, B), es.Pencil(*(S * np.outer(units, units) for S in (A, B)))
+        rho = 0.1 * es.dc_path(plain).rho_max
+        options = {"solver": "dc", "rho": rho, "n_starts": 4}
+        first, second = (es.solve(p, None, **options).support for p in (plain, scaled))
+        changed += first.tolist() != second.tolist()
+        first, second = (es.solve(p, 4, solver="dc").support for p in (plain, scaled))
+        changed += first.tolist() != second.tolist()
+    assert changed == 0
+
+
+def test_a_penalty_that_leaves_too_many() -> None:
+    pencil = es.pca_pencil(np.random.default_rng(7).normal(size=(40, 12_000)))
+    with pytest.raises(OptionError, match="larger rho, or give k"):
+        es.solve(pencil, None, solver="dc", rho=1e-4)
+    assert es.solve(pencil, 30, solver="dc", rho=1e-4).k == 30
+
+
+def test_starts_of_any_size() -> None:
+    pencil = quality_pencil("PCA", 4)
+    supports = [
+        es.solve(pencil, 3, solver="dc", start=np.full(10, size), n_starts=0).support.tolist()
+        for size in (1.0, 1e200, 1e-200)
+    ]
+    assert supports[0] == supports[1] == supports[2]
+    with pytest.raises(OptionError, match="one vector"):
+        es.dc_path(pencil, [0.1], start=np.ones((10, 2)))

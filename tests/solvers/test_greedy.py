@@ -317,3 +317,14 @@ def test_wide_factor_equals_dense() -> None:
             assert a[k].objective == pytest.approx(b[k].objective, rel=1e-9)
     back = [es.solve(p, 6, criterion="logdet", direction="backward") for p in (factor, dense)]
     np.testing.assert_array_equal(back[0].support, back[1].support)
+
+
+def test_negative_matrix_with_quotas_and_wild_scales() -> None:
+    """No direction of A is positive, and diagonals lie 1e30 apart."""
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 3])
+        X, scale = rng.normal(size=(5, 7)), 10.0 ** rng.uniform(-8, 8, 7)
+        B = np.diag(10.0 ** rng.uniform(-8, 8, 7))
+        A = -(X.T @ X) * np.outer(scale, scale)
+        pencil = es.Pencil(A, B, blocks=[0] * 3 + [1] * 4)
+        assert es.solve(pencil, (3, 1)).k == 4

@@ -200,11 +200,11 @@ class LambdaBackward(TraceBackward):
         if not self.G.any():
             return np.empty(0), np.empty((len(self.beta), 0))
         g, U = linalg.eigh((self.G + self.G.T) / 2)
-        keep = g > 1e-12 * g[-1]
+        keep = g > 1e-12 * max(g[-1], 0.0)
         R = U[:, keep] * np.sqrt(g[keep])
         if np.all(self.signs > 0):
             return g[keep], self.beta @ (R / g[keep])
         CR = self.signs[:, None] * R
         w, V = linalg.eigh(R.T @ CR)
-        keep = np.abs(w) > 1e-12 * np.abs(w).max()
+        keep = np.abs(w) > 1e-12 * np.abs(w).max(initial=0.0)
         return w[keep], self.beta @ (CR @ V[:, keep] / np.abs(w[keep]))

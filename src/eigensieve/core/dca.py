@@ -21,7 +21,7 @@ import numpy as np
 
 from .budget import Budget
 from .factor_pencil import FactorPencil
-from .pencil import Pencil
+from .pencil import ITERATIVE, Pencil
 from .weighted_lasso import WeightedLasso, make_lasso
 
 # The inner problem is solved to this share of the last change of x, and never beyond FINE.
@@ -170,7 +170,7 @@ def _iterate(climb: Climb, rho: float, budget: Budget, max_iter: int, least: int
         # from the best multiple of x any descent of the lasso is an ascent of the objective:
         # far from the end it need not be solved to the last digit
         here = max(float(g @ x - t @ np.abs(x)), 0.0) * x
-        u = part.lasso.solve(g, t, here, np.clip(COARSE * change, FINE, COARSE))
+        u = part.lasso.solve(g, t, here, np.clip(COARSE * change, FINE, COARSE), budget)
         kept = u != 0
         if not kept.any() or np.count_nonzero(kept) < least:
             return NOTHING
@@ -204,4 +204,5 @@ def semidefinite_shift(pencil: Pencil) -> float:
         opposite: Pencil = FactorPencil(pencil.H, pencil.W, pencil.d, core=core)
     else:
         opposite = Pencil._trusted(-pencil.A, None if pencil.has_identity_B else pencil.B)
-    return max(float(opposite.top()[0][0]), 0.0)
+    largest = opposite.rayleigh(opposite.leading()[:, 0])
+    return max(largest * (1.0 if pencil.size <= ITERATIVE else 1.0 + 1e-6), 0.0)

@@ -153,6 +153,9 @@ class FactorPencil(Pencil):
             return self._top_without_positive()
         return values[keep], fix_signs(BinvH @ (CR @ V[:, keep]) / values[keep])
 
+    def leading(self, m: int = 1) -> np.ndarray:
+        return self.top(m)[1]
+
     def _top_without_positive(self) -> tuple[np.ndarray, np.ndarray]:
         """A has no positive direction: a vector of its null space, if there is one."""
         if self.size <= len(self.H):

@@ -32,7 +32,10 @@ def forward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.
         if budget.stop() is not None:
             _complete(problem, state, order, sets)
             break
-        new = [state.best(_candidates(problem, order))] if order else _first_features(problem)
+        if order:
+            new = [state.best(_candidates(problem, order))]
+        else:
+            new = _first_features(problem, budget)
         for j in new:
             _take(state, order, j)
             sets[len(order)] = np.array(order)
@@ -51,7 +54,7 @@ def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
     return np.flatnonzero(free & problem.open_blocks(order))
 
 
-def _first_features(problem: Problem) -> list[int]:
+def _first_features(problem: Problem, budget: Budget) -> list[int]:
     """The best single feature; where none scores alone (CCA), the best two."""
     pencil = problem.pencil
     ratio = pencil.diag_A / pencil.diag_B
@@ -59,6 +62,8 @@ def _first_features(problem: Problem) -> list[int]:
         return [first_max(ratio)]
     best, pair = -np.inf, [0, 1]
     for part, rows in leading_columns(problem):
+        if best > 0 and budget.stop() is not None:
+            break
         sizes = np.abs(rows)
         for row, j in zip(sizes, part):
             row[j] = -np.inf

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from .budget import Budget
 from .criteria import fix_signs, generalized_eigh
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
@@ -19,6 +20,7 @@ MANY = 50
 BLOCK = 128
 REFINE_WORK = 2e6
 COLUMN_WORK = 3e8
+SORTING = 100  # what it costs to look at an entry, in multiplications
 
 
 def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
@@ -85,35 +87,38 @@ def can_refine_many(problem: Problem) -> bool:
 
 
 def starting_supports(
-    problem: Problem, n_starts: int, rng: np.random.Generator
+    problem: Problem, n_starts: int, rng: np.random.Generator, budget: Budget
 ) -> Iterator[np.ndarray]:
-    """Other places to start a local search from.
+    """Other places to start a local search from, as long as there is time.
 
     The largest entries of the leading eigenvectors (up to 3); for the largest eigenvalue as many
     sets of features that go together; then random sets.
     """
-    if n_starts == 0:
+    if n_starts == 0 or budget.stop() is not None:
         return
-    _, vectors = problem.pencil.top(min(3, (n_starts + 1) // 2))
+    vectors = problem.pencil.leading(min(3, (n_starts + 1) // 2, problem.pencil.size))
     for v in vectors.T:
         yield top_k(problem, np.abs(v) * np.sqrt(problem.pencil.diag_B))
     n_starts -= vectors.shape[1]
     if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one and n_starts > 0:
-        columns = column_supports(problem, min(3, n_starts))
+        columns = column_supports(problem, min(3, n_starts), budget)
         yield from columns
         n_starts -= len(columns)
     for _ in range(n_starts):
         yield top_k(problem, rng.random(problem.pencil.size))
 
 
-def column_supports(problem: Problem, count: int) -> list[np.ndarray]:
+def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.ndarray]:
     """A feature and those that go with it most, for the features with the longest such column.
 
     For a semidefinite A and B = I the length of a column, restricted to a set, is a lower bound
     on the set's value. Among thousands of correlated features greedy passes miss such sets.
     """
-    lengths, columns = [], []
+    lengths: list[np.ndarray] = []
+    columns: list[np.ndarray] = []
     for part, rows in leading_columns(problem):
+        if lengths and budget.stop() is not None:
+            break
         squares = np.partition(np.square(rows), -problem.k, axis=1)[:, -problem.k :]
         lengths.append(squares.sum(axis=1))
         columns.append(part)
@@ -130,10 +135,10 @@ def leading_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]
     Those with the largest entries in the eigenvector, as many as can be looked at.
     """
     pencil, columns = problem.pencil, problem.features
-    rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 1  # dense: they are there
-    most = max(BLOCK, int(COLUMN_WORK / (rank * pencil.size)))
+    rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 0  # dense: they are there
+    most = max(BLOCK, int(COLUMN_WORK / ((rank + SORTING) * pencil.size)))
     if most < pencil.size:
-        scores = eigenvector_scores(problem) * np.sqrt(pencil.diag_B)
+        scores = np.abs(pencil.leading()[:, 0]) * np.sqrt(pencil.diag_B)
         columns = np.sort(np.argsort(-scores, kind="stable")[:most])
     for start in range(0, columns.size, BLOCK):
         part = columns[start : start + BLOCK]

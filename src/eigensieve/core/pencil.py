@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
 from .criteria import fix_signs, generalized_eigh
@@ -25,6 +27,8 @@ PSD_TOL = 1e-9
 SINGULAR = 1e-13
 # So many leading eigenvectors are remembered.
 FEW = 3
+# Above this many features they are found by iteration where that will do.
+ITERATIVE = 500
 
 
 class Pencil:
@@ -168,6 +172,16 @@ class Pencil:
         values, vectors = generalized_eigh(self._A, self._B)
         return values[:m], fix_signs(vectors[:, :m])
 
+    def leading(self, m: int = 1) -> np.ndarray:
+        """The leading eigenvectors (p, m) as a search needs them to start from: to some digits."""
+        if self.size <= ITERATIVE:
+            return self.top(m)[1]
+        known = self.__dict__.setdefault("_known_leading", {})
+        if m not in known:
+            known[m] = _lanczos(self._A, self._B, m)
+        vectors: np.ndarray = known[m]
+        return vectors
+
     @cached_property
     def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
         """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
@@ -183,7 +197,12 @@ class Pencil:
         """Whether A is positive semidefinite, up to round-off."""
         # in units where diag(B) = 1, so that the answer does not depend on the scale of columns
         d = 1.0 / np.sqrt(self.diag_B)
-        values = linalg.eigvalsh(self._A * np.outer(d, d))
+        scaled = self._A * np.outer(d, d)
+        # many times quicker than eigenvalues, and all there is to do for a covariance
+        shift = PSD_TOL * max(float(np.abs(np.diag(scaled)).max()), 1e-300)
+        if linalg.lapack.dpotrf(scaled + shift * np.eye(self.size), overwrite_a=True)[1] == 0:
+            return True
+        values = linalg.eigvalsh(scaled)
         return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
 
     @cached_property
@@ -213,6 +232,24 @@ class Pencil:
         part = self.restrict(index)
         part.blocks = None if self.blocks is None else self.blocks[index]
         return part
+
+
+def _lanczos(A: np.ndarray, B: np.ndarray | None, m: int) -> np.ndarray:
+    options: dict[str, Any] = {}
+    scale = np.ones(len(A))
+    if B is not None:
+        scale = 1.0 / np.sqrt(np.diag(B))
+        A, B = A * np.outer(scale, scale), B * np.outer(scale, scale)
+        factor = linalg.cho_factor(B, lower=True)
+        solve = LinearOperator(B.shape, lambda x: linalg.cho_solve(factor, x), dtype=B.dtype)
+        options = {"M": B, "Minv": solve}
+    v0 = np.random.default_rng(0).normal(size=len(A))  # the same call gives the same answer
+    try:
+        values, vectors = eigsh(A, m, which="LA", v0=v0, tol=1e-6, **options)
+    except ArpackNoConvergence:  # eigenvalues too close to each other
+        values, vectors = generalized_eigh(A, B)
+    leading = np.argsort(-values, kind="stable")[:m]
+    return fix_signs(vectors[:, leading] * scale[:, None])
 
 
 def identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:

@@ -80,7 +80,8 @@ def _starts(
         sets = backward_pass(problem, [k], budget, solver)
         if k in sets:
             yield np.sort(sets[k])
-    yield from starting_supports(problem, n_starts, np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    yield from starting_supports(problem, n_starts, rng, budget)
 
 
 def resize(problem: Problem, support: np.ndarray) -> np.ndarray:

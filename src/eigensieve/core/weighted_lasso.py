@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy import linalg
 
+from .budget import Budget
 from .criteria import EPS
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
@@ -20,13 +21,15 @@ from .spectral_bound import has_diagonal_B
 # The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
 TOL = 1e-12
 # Where more sweeps and systems do not get there (B nearly singular), what there is must do: so
-# many rounds without at least this much less violation are the last.
-PATIENCE = 50
-PROGRESS = 0.9
+# many rounds in which the function does not fall by this share are the last.
+PATIENCE = 10
+PROGRESS = 1e-13
 SWEEPS = 10
-NEWTON_STEPS = 10
-# A dense system with more unknowns than this costs more than sweeps do.
-DIRECT_LIMIT = 1500
+# Points that are looked at on the way of a Newton step that changes signs.
+STOPS = 8
+# A system with more unknowns than this takes seconds; then sweeps alone must do, and not too many.
+DIRECT_LIMIT = 5000
+MOST_ROUNDS = 200
 
 
 class WeightedLasso(ABC):
@@ -38,7 +41,12 @@ class WeightedLasso(ABC):
 
     @abstractmethod
     def solve(
-        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+        self,
+        g: np.ndarray,
+        t: np.ndarray,
+        start: np.ndarray | None = None,
+        tol: float = TOL,
+        budget: Budget | None = None,
     ) -> np.ndarray:
         """The minimiser; ``start`` saves time if it is near, and is never left for a worse u."""
 
@@ -57,7 +65,12 @@ class DiagonalLasso(WeightedLasso):
     """B diagonal: soft thresholding."""
 
     def solve(
-        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+        self,
+        g: np.ndarray,
+        t: np.ndarray,
+        start: np.ndarray | None = None,
+        tol: float = TOL,
+        budget: Budget | None = None,
     ) -> np.ndarray:
         return soft_threshold(g, t) / self.diagonal
 
@@ -66,37 +79,49 @@ class GeneralLasso(WeightedLasso):
     """Sweeps and linear systems in turn; how, depends on the form of B."""
 
     def solve(
-        self, g: np.ndarray, t: np.ndarray, start: np.ndarray | None = None, tol: float = TOL
+        self,
+        g: np.ndarray,
+        t: np.ndarray,
+        start: np.ndarray | None = None,
+        tol: float = TOL,
+        budget: Budget | None = None,
     ) -> np.ndarray:
         self._load(g, t, np.zeros(g.size) if start is None else start.astype(float))
         unit = float((np.abs(g) / self.root).max(initial=0.0))
-        best, least, idle = self.u, np.inf, 0
-        while idle < PATIENCE:
-            idle += 1
-            for step in (self._descend, self._solve_active):
-                # round-off alone leaves this much of the gradient: |B_ij| <= root_i root_j
-                noise = 4 * EPS * (unit + float(self.root @ np.abs(self.u)))
-                enough = max(tol * unit, noise)
-                step(enough)
-                off = self.violation(self.u, self._gradient(), t)
-                if off < least:
-                    idle = 0 if off < PROGRESS * least else idle
-                    best, least = self.u.copy(), off
-                if off <= enough:
-                    return best
-        return best
+        least, idle = np.inf, 0
+        for _ in range(MOST_ROUNDS):
+            if idle >= PATIENCE or (budget is not None and budget.stop() is not None):
+                break
+            # round-off alone leaves this much of the gradient: |B_ij| <= root_i root_j
+            noise = 4 * EPS * (unit + float(self.root @ np.abs(self.u)))
+            enough = max(tol * unit, noise)
+            self._descend(enough)
+            gradient = self._gradient()
+            if self.violation(self.u, gradient, t) <= enough:
+                break
+            self._solve_active(budget)
+            gradient = self._gradient()
+            if self.violation(self.u, gradient, t) <= enough:
+                break
+            value = float(t @ np.abs(self.u)) - 0.5 * float(self.u @ (g + gradient))
+            idle = 0 if value < least - PROGRESS * abs(least) or np.isinf(least) else idle + 1
+            least = min(value, least)
+        return self.u
 
-    def _solve_active(self, enough: float) -> None:
-        """Newton steps on the coordinates that are not zero, as long as signs change."""
-        for _ in range(NEWTON_STEPS):
-            S = np.flatnonzero(self.u)
+    def _solve_active(self, budget: Budget | None) -> None:
+        """Newton steps on the coordinates that are not zero, or cost nothing, until signs stay.
+
+        Every step but the last drops a coordinate at least.
+        """
+        while budget is None or budget.stop() is None:
+            S = np.flatnonzero((self.u != 0) | (self.t == 0))
             if S.size == 0 or not self._has_direct(S.size):
                 return
             signs = np.sign(self.u[S])
             goal = self._solve_system(S, self.g[S] - self.t[S] * signs)
             if not np.isfinite(goal).all():
                 return
-            wrong = goal * signs <= 0
+            wrong = (goal * signs <= 0) & (self.t[S] > 0)
             if wrong.any():
                 goal = self._without_wrong(S, goal, wrong)
             self.u[S] = goal
@@ -105,16 +130,21 @@ class GeneralLasso(WeightedLasso):
         self._load(self.g, self.t, self.u)
 
     def _without_wrong(self, S: np.ndarray, goal: np.ndarray, wrong: np.ndarray) -> np.ndarray:
-        """Where signs would change: set those to zero, or stop at the first one, if that is lower.
+        """The best of some points on the way to the goal; what would change its sign is zero there.
 
-        Up to the first one the function is the parabola that the step was made for, so that it
-        falls for sure.
+        Up to the first such coordinate the function is the parabola that the step was made for, so
+        that it falls for sure; further on it may fall more, and drop more of them at once.
         """
         old = self.u[S]
-        shares = old[wrong] / (old[wrong] - goal[wrong])
-        first = old + shares.min() * (goal - old)
-        first[np.flatnonzero(wrong)[np.argmin(shares)]] = 0.0
-        return min((first, np.where(wrong, 0.0, goal)), key=lambda v: self._value(S, v))
+        shares = np.full(S.size, np.inf)
+        shares[wrong] = old[wrong] / (old[wrong] - goal[wrong])
+        ends = np.sort(shares[wrong])
+        places = np.unique(np.linspace(0, ends.size - 1, STOPS).astype(int))
+        points = [
+            np.where(shares <= share, 0.0, old + share * (goal - old))
+            for share in (*ends[places], 1.0)
+        ]
+        return min(points, key=lambda v: self._value(S, v))
 
     def _value(self, S: np.ndarray, v: np.ndarray) -> float:
         return self._half_square(S, v) - float(self.g[S] @ v) + float(self.t[S] @ np.abs(v))

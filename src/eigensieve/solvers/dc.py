@@ -39,7 +39,7 @@ def solve_dc(
     eps: float = 0.0,
     start: Any = "eigenvector",
     n_starts: int | None = None,
-    swap: bool = True,
+    swap: bool | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     random_state: int | None = None,
@@ -53,8 +53,10 @@ def solve_dc(
     start : "eigenvector", "ones", a vector, or several as columns
         Zeros of a vector stay zero.
     n_starts : further starts: sets as those of greedy search
-        By default 2 if sets are polished and p k^2 is at most 2e6, else none.
-    swap : polish the set by exchanges; False is the algorithm of the paper, renormalized
+        By default 2 if sets are polished and p k^2 is at most 2e6, else none. Along a path they
+        are those of the largest k.
+    swap : polish the set by exchanges; by default unless rho is given
+        False is the algorithm of the paper, renormalized.
     tol : the relative change of x at which a run has converged
     max_iter : the most steps of a run
     """
@@ -157,9 +159,11 @@ def dc_path(
     [4, 3, 1, 0]
     """
     problem = make_problem(pencil, 1)
-    options = DcaOptions(eps, start, n_starts=0, tol=tol, max_iter=check_k(max_iter, "max_iter"))
+    if not isinstance(start, str) and np.ndim(start) != 1:
+        raise OptionError("start of a path is one vector, or a name")
+    options = DcaOptions(eps, start, tol=tol, max_iter=check_k(max_iter, "max_iter"))
     budget = Budget(time_limit)
-    first = climb = next(make_climbs(problem, options, budget))
+    first = climb = next(make_climbs(problem, options, 0, budget))
     penalties = _check_rhos(rhos, first.rho_max)
     ascents: list[Ascent] = [NOTHING] * penalties.size
     late = replace(NOTHING, converged=False)

@@ -133,7 +133,9 @@ def solve_path(
 
 def _size(k: Any) -> int | tuple[int, ...]:
     """A cardinality, or one per block."""
-    return check_k(k) if np.ndim(k) == 0 else tuple(check_k(part) for part in k)
+    return (
+        tuple(check_k(part) for part in k) if isinstance(k, Sequence | np.ndarray) else check_k(k)
+    )
 
 
 def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> int:

@@ -95,7 +95,7 @@ def greedy_path(
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
         Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
-        default 2 where only the largest eigenvalue counts (PCA, CCA), and none for classes. Where
+        default 2 where only the largest eigenvalue counts (PCA, CCA), and none else. Where
         p k^2 is above 2e6 only the best of all starts is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
@@ -111,7 +111,7 @@ def greedy_path(
         if solutions and budget.stop() is not None:
             break
         part = problem.with_k(k)
-        starts = starting_supports(part, n_starts, rng)
+        starts = starting_supports(part, n_starts, rng, budget)
         solutions[k] = _finish(part, candidates, starts, budget, swap)
         budget.report("greedy", "swap", step + 1, total=len(ks), objective=solutions[k].objective)
     return solutions

@@ -161,7 +161,7 @@ def _find_start(
         n_starts = N_STARTS if n_starts is None else n_starts
         rng = np.random.default_rng(random_state)
         first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))
-        others = starting_supports(problem, n_starts, rng)
+        others = starting_supports(problem, n_starts, rng, budget)
         return best_of(problem, budget, (tree.climb(S) for S in chain([first], others)))
     return find_start(
         problem,

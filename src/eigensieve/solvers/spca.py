@@ -119,7 +119,8 @@ def _support(
 ) -> np.ndarray:
     """The features of b: k of them, or as many as are not zero (at least one, at most k)."""
     most = problem.k if k is None else k
-    n = most if exactly else int(np.clip(np.count_nonzero(b), max(1, problem.include.size), most))
+    here = np.union1d(np.flatnonzero(b), problem.include).size
+    n = most if exactly else int(np.clip(here, 1, most))
     # first what is not zero, then what the next smaller penalty might let in
     scores = np.abs(slope) / max(np.abs(slope).max(), np.finfo(float).tiny)
     scores = np.where(b != 0, 2 + np.abs(b) / (np.abs(b).max() or 1.0), scores)
