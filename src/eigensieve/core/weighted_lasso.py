@@ -116,11 +116,11 @@ class GeneralLasso(WeightedLasso):
         while budget is None or budget.stop() is None:
             S = np.flatnonzero((self.u != 0) | (self.t == 0))
             if S.size == 0 or not self._has_direct(S.size):
-                return
+                break
             signs = np.sign(self.u[S])
             goal = self._solve_system(S, self.g[S] - self.t[S] * signs)
             if not np.isfinite(goal).all():
-                return
+                break
             wrong = (goal * signs <= 0) & (self.t[S] > 0)
             if wrong.any():
                 goal = self._without_wrong(S, goal, wrong)
