@@ -8,13 +8,18 @@ from .factor_pencil import FactorPencil
 from .pencil import Pencil
 
 
+def has_diagonal_B(pencil: Pencil) -> bool:
+    """Whether B is known to be diagonal, without a look at its entries."""
+    return pencil.has_identity_B or (isinstance(pencil, FactorPencil) and len(pencil.W) == 0)
+
+
 def diagonal_root(pencil: Pencil) -> np.ndarray | None:
-    """The square root of B as a vector, or None if B is not diagonal."""
+    """The square root of B as a vector, or None if B has other entries than its diagonal."""
     if isinstance(pencil, FactorPencil):
-        is_diagonal = not pencil.W.any()
+        has_others = bool(pencil.W.any())
     else:
-        is_diagonal = pencil.has_identity_B or np.count_nonzero(pencil.B) == pencil.size
-    return np.sqrt(pencil.diag_B) if is_diagonal else None
+        has_others = not has_diagonal_B(pencil) and np.count_nonzero(pencil.B) > pencil.size
+    return None if has_others else np.sqrt(pencil.diag_B)
 
 
 def to_identity_form(pencil: Pencil, root: np.ndarray) -> Pencil:

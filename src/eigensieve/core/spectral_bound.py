@@ -15,6 +15,7 @@ from scipy import linalg, optimize
 
 from .criteria import EPS, generalized_eigh, value_rounding
 from .factor_pencil import FactorPencil
+from .identity_form import has_diagonal_B
 from .pencil import Pencil
 from .problem import Problem
 from .search import blocks_and_needs
@@ -130,11 +131,6 @@ class TraceBound:
                 right = len(taus) - 1
             sums.append(self._total(taus[-1], self._traces(taus[-1]))[0])
         return np.array(taus), np.array(sums)
-
-
-def has_diagonal_B(pencil: Pencil) -> bool:
-    """Whether B is known to be diagonal."""
-    return pencil.has_identity_B or (isinstance(pencil, FactorPencil) and len(pencil.W) == 0)
 
 
 def _diagonal_below(pencil: Pencil) -> np.ndarray:

@@ -15,8 +15,8 @@ from scipy import linalg
 from .budget import Budget
 from .criteria import EPS
 from .factor_pencil import FactorPencil
+from .identity_form import has_diagonal_B
 from .pencil import Pencil
-from .spectral_bound import has_diagonal_B
 
 # The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
 TOL = 1e-12
