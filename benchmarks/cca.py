@@ -171,7 +171,7 @@ def has_peer() -> bool:
 
 
 def report(model: str, table: dict[str, list[Row]]) -> None:
-    """Means over the seeds, best refitted correlation first, and ratios to the strongest peer."""
+    """Means over the seeds, best first (of both correlations), and ratios to the strongest peer."""
     head = f"{'held-out':>9}{'refitted':>9}{'true/20':>8}{'left':>6}{'seconds':>9}{'tuning':>8}"
     print(
         f"\n{model}: latent x {MODELS[model][0]}, mean of {len(next(iter(table.values())))} seeds"
@@ -183,7 +183,7 @@ def report(model: str, table: dict[str, list[Row]]) -> None:
     for name in sorted(table, key=lambda name: -best[name]):
         rows = table[name]
         print(
-            f"{name:<24}{_mean(rows, 'held_out'):9.3f}{_mean(rows, 'refitted'):9.3f}"
+            f"{name:<24}{_mean(rows, 'held_out'):9.4f}{_mean(rows, 'refitted'):9.4f}"
             f"{_mean(rows, 'found'):8.1f}{_mean(rows, 'left'):6.0f}"
             f"{_mean(rows, 'seconds'):9.2f}{_mean(rows, 'tuning'):8.2f}"
         )
@@ -192,10 +192,10 @@ def report(model: str, table: dict[str, list[Row]]) -> None:
         return
     strongest = max(peer_names, key=lambda name: best[name])
     cost = _mean(table[strongest], "seconds") + _mean(table[strongest], "tuning")
-    for name in table.keys() - peer_names:
+    for name in (name for name in table if name not in peer_names):
         print(
             f"{name} to the strongest peer ({strongest}): "
-            f"correlation x {best[name] / best[strongest]:.3f}, "
+            f"correlation x {best[name] / best[strongest]:.4f}, "
             f"its seconds with tuning / ours {cost / _mean(table[name], 'seconds'):.2f}"
         )
 

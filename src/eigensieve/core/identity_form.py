@@ -18,7 +18,7 @@ def diagonal_root(pencil: Pencil) -> np.ndarray | None:
     if isinstance(pencil, FactorPencil):
         has_others = bool(pencil.W.any())
     else:
-        has_others = not has_diagonal_B(pencil) and np.count_nonzero(pencil.B) > pencil.size
+        has_others = not has_diagonal_B(pencil) and int(np.count_nonzero(pencil.B)) > pencil.size
     return None if has_others else np.sqrt(pencil.diag_B)
 
 
