@@ -584,3 +584,15 @@ def test_options_that_are_the_estimators(estimator, options, message: str) -> No
     X, Y = planted()
     with pytest.raises(OptionError, match=message):
         clone(estimator).set_params(solver_options=options).fit(X, (Y[:, 0] > 0).astype(int))
+
+
+@pytest.mark.parametrize("solver", ["greedy", "dc"])
+def test_planted_features_beside_strong_factors_of_each_view(solver: str) -> None:
+    """Forty other columns of each view share a factor that the other view knows nothing of."""
+    rng = np.random.default_rng(0)
+    X, Y, z = rng.normal(size=(200, 800)), rng.normal(size=(200, 800)), rng.normal(size=(200, 1))
+    for view in (X, Y):
+        view[:, :10] += 0.7 * z
+        view[:, 10:50] += 1.5 * rng.normal(size=(200, 1))
+    found = es.SparseCCA(solver=solver, certificate="none").fit(X, Y).get_support(indices=True)
+    assert [s.tolist() for s in found] == [list(range(10))] * 2

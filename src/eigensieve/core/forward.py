@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .budget import Budget
-from .moves import leading_columns, ranked
+from .moves import long_columns, ranked
 from .problem import Problem
 from .secular import TIE, best_addition, first_max
 from .swap import BLOCK, SetPencil, working_criterion
@@ -61,7 +61,7 @@ def _first_features(problem: Problem, budget: Budget) -> list[int]:
     if problem.k == 1 or ratio.max() > 1e-12 * pencil.scale:
         return [first_max(ratio)]
     best, pair = -np.inf, [0, 1]
-    for part, rows in leading_columns(problem):
+    for part, rows in long_columns(problem):
         if best > 0 and budget.stop() is not None:
             break
         sizes = np.abs(rows)

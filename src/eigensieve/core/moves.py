@@ -16,10 +16,10 @@ from .problem import Problem
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MANY = 50
-# Columns of A are looked at in blocks, and as many as cost a few hundredths of a second.
+# Columns of A are looked at in blocks, and as many as cost some tenths of a second.
 BLOCK = 128
 REFINE_WORK = 2e6
-COLUMN_WORK = 3e8
+COLUMN_WORK = 1e9
 SORTING = 100  # what it costs to look at an entry, in multiplications
 
 
@@ -116,7 +116,7 @@ def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.nda
     """
     lengths: list[np.ndarray] = []
     columns: list[np.ndarray] = []
-    for part, rows in leading_columns(problem):
+    for part, rows in long_columns(problem):
         if lengths and budget.stop() is not None:
             break
         squares = np.partition(np.square(rows), -problem.k, axis=1)[:, -problem.k :]
@@ -129,20 +129,31 @@ def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.nda
     return [np.array(S, dtype=np.intp) for S in best]
 
 
-def leading_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def long_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Columns of A, in blocks: their indices (m,), and they as rows (m, p), where diag(B) = 1.
 
-    Those with the largest entries in the eigenvector, as many as can be looked at.
+    The longest ones, as many as can be looked at.
     """
     pencil, columns = problem.pencil, problem.features
     rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 0  # dense: they are there
     most = max(BLOCK, int(COLUMN_WORK / ((rank + SORTING) * pencil.size)))
     if most < pencil.size:
-        scores = np.abs(pencil.leading()[:, 0]) * np.sqrt(pencil.diag_B)
-        columns = np.sort(np.argsort(-scores, kind="stable")[:most])
+        columns = np.sort(np.argsort(-_column_lengths(pencil), kind="stable")[:most])
     for start in range(0, columns.size, BLOCK):
         part = columns[start : start + BLOCK]
         yield part, _scaled_columns(pencil, part)
+
+
+def _column_lengths(pencil: Pencil) -> np.ndarray:
+    """The squared lengths of the columns of A, where diag(B) = 1."""
+    scale = 1.0 / np.sqrt(pencil.diag_B)
+    if not isinstance(pencil, FactorPencil):
+        return np.square(scale) * (np.square(pencil.A) @ np.square(scale))
+    H = pencil.H * scale
+    G = H @ H.T
+    if pencil.core is not None:
+        G = pencil.core @ G @ pencil.core
+    return np.asarray(np.einsum("ij,ij->j", H, G @ H))
 
 
 def _scaled_columns(pencil: Pencil, index: np.ndarray) -> np.ndarray:
