@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from typing import TypeVar
 
@@ -32,6 +33,17 @@ def timed(function: Callable[[], T], repeats: int) -> tuple[float, T]:
     return best, answer
 
 
+# Every run begins with the matrix: a pencil would remember its eigenvectors from the last one.
+
+
+def penalised(A: np.ndarray, rho: float) -> es.DcPath:
+    return es.dc_path(es.Pencil(A), [rho])
+
+
+def exactly(A: np.ndarray, k: int) -> es.Solution:
+    return es.solve(es.Pencil(A), k, "dc", swap=False)
+
+
 def growth(sizes: tuple[int, ...]) -> None:
     """One component of random covariances: one rho, exactly n / 10 features, and scikit-learn."""
     print(f"one component of X'X, X square and Gaussian (scikit-learn {version('scikit-learn')})")
@@ -43,18 +55,11 @@ def growth(sizes: tuple[int, ...]) -> None:
         X -= X.mean(axis=0)
         A = X.T @ X / n
         repeats = 5 if n <= 200 else 1
-        # every run begins with the matrix: eigenvectors are not remembered from the last one
         rho = 0.3 * es.dc_path(es.Pencil(A), [0.0], max_iter=1).rho_max
-        one, path = timed(lambda: es.dc_path(es.Pencil(A), [rho]), repeats)  # noqa: B023
+        one, path = timed(partial(penalised, A, rho), repeats)
         k = max(2, n // 10)
-        exact, solution = timed(
-            lambda: es.solve(es.Pencil(A), k, "dc", swap=False),  # noqa: B023
-            repeats,
-        )
-        theirs, model = timed(
-            lambda: SparsePCA(1, alpha=1, random_state=0).fit(X),  # noqa: B023
-            repeats,
-        )
+        exact, solution = timed(partial(exactly, A, k), repeats)
+        theirs, model = timed(partial(SparsePCA(1, alpha=1, random_state=0).fit, X), repeats)
         v = model.components_[0] / np.linalg.norm(model.components_[0])
         print(
             f"  {n:5d} {one:8.4f} {path.cardinalities[0]:4d} {path.values[0]:4.2f} "
@@ -90,7 +95,7 @@ def wide(p: int = 50_000) -> None:
         times = []
         for _ in range(3):
             pencil = es.pca_pencil(X)
-            seconds, found = timed(lambda: es.solve(pencil, 20, solver, **options), 1)  # noqa: B023
+            seconds, found = timed(partial(es.solve, pencil, 20, solver, **options), 1)
             times.append(seconds)
         hits = int((found.support < 20).sum())
         print(f"  {label:38s} {min(times):6.2f} s   {hits} of 20 found")
@@ -121,7 +126,7 @@ def colon() -> None:
         values, total = [], 0.0
         for k in (5, 10, 20):
             pencil = es.pca_pencil(X)
-            seconds, found = timed(lambda: es.solve(pencil, k, solver, **options), 1)  # noqa: B023
+            seconds, found = timed(partial(es.solve, pencil, k, solver, **options), 1)
             values.append(found.objective)
             total += seconds
         shown = "  ".join(f"{v:7.4f}" for v in values)

@@ -31,7 +31,7 @@ _HOME = {
     "certify": "solvers.certificate",
     "Certificate": "solvers.certificate",
     "SparseCCA": "estimators.sparse_cca",
-    "PermutationTest": "estimators.sparse_cca",
+    "PermutationTest": "estimators._permutation",
     "SparseLDA": "estimators.sparse_lda",
     "SparsePCA": "estimators.sparse_pca",
 }
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from .core.pencil import Pencil
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
-    from .estimators.sparse_cca import PermutationTest, SparseCCA
+    from .estimators._permutation import PermutationTest
+    from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
     from .solvers.certificate import Certificate, certify

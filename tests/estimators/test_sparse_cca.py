@@ -263,7 +263,7 @@ def test_permutations() -> None:
 def test_p_values_count_and_never_fall() -> None:
     found = [SimpleNamespace(objective=value) for value in (2.5, 1.0, 3.5)]
     null = [SimpleNamespace(objective=value) for value in (0.5, 1.0 - 1e-12, 2.0, 3.0)]
-    test = sparse_cca._compare(found, null)
+    test = es.PermutationTest.of(found, null)
     assert test.p_values.tolist() == [2 / 5, 4 / 5, 4 / 5]  # alone the last would have 1/5
 
 

@@ -39,7 +39,6 @@ class WeightedLasso(ABC):
         self.diagonal = diagonal
         self.root = np.sqrt(diagonal)
 
-    @abstractmethod
     def solve(
         self,
         g: np.ndarray,
@@ -49,6 +48,16 @@ class WeightedLasso(ABC):
         budget: Budget | None = None,
     ) -> np.ndarray:
         """The minimiser; ``start`` saves time if it is near, and is never left for a worse u."""
+        self._load(g, t, np.zeros(g.size) if start is None else start.astype(float))
+        return self._minimise(tol, budget)
+
+    def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
+        """Take over a problem and a vector."""
+        self.g, self.t, self.u = g, t, u
+
+    @abstractmethod
+    def _minimise(self, tol: float, budget: Budget | None) -> np.ndarray:
+        """The minimiser, from the vector that is loaded."""
 
     def violation(self, u: np.ndarray, gradient: np.ndarray, t: np.ndarray) -> float:
         """How far the optimality conditions are off: gradient = g - Bu lies in t times sign(u).
@@ -64,29 +73,15 @@ class WeightedLasso(ABC):
 class DiagonalLasso(WeightedLasso):
     """B diagonal: soft thresholding."""
 
-    def solve(
-        self,
-        g: np.ndarray,
-        t: np.ndarray,
-        start: np.ndarray | None = None,
-        tol: float = TOL,
-        budget: Budget | None = None,
-    ) -> np.ndarray:
-        return soft_threshold(g, t) / self.diagonal
+    def _minimise(self, tol: float, budget: Budget | None) -> np.ndarray:
+        return soft_threshold(self.g, self.t) / self.diagonal
 
 
 class GeneralLasso(WeightedLasso):
     """Sweeps and linear systems in turn; how, depends on the form of B."""
 
-    def solve(
-        self,
-        g: np.ndarray,
-        t: np.ndarray,
-        start: np.ndarray | None = None,
-        tol: float = TOL,
-        budget: Budget | None = None,
-    ) -> np.ndarray:
-        self._load(g, t, np.zeros(g.size) if start is None else start.astype(float))
+    def _minimise(self, tol: float, budget: Budget | None) -> np.ndarray:
+        g, t = self.g, self.t
         unit = float((np.abs(g) / self.root).max(initial=0.0))
         least, idle = np.inf, 0
         for _ in range(MOST_ROUNDS):
@@ -148,11 +143,6 @@ class GeneralLasso(WeightedLasso):
 
     def _value(self, S: np.ndarray, v: np.ndarray) -> float:
         return self._half_square(S, v) - float(self.g[S] @ v) + float(self.t[S] @ np.abs(v))
-
-    @abstractmethod
-    def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
-        """Take over a problem and a vector."""
-        self.g, self.t, self.u = g, t, u
 
     @abstractmethod
     def _descend(self, enough: float) -> None:

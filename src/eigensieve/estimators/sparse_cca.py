@@ -31,6 +31,7 @@ from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
 from ..errors import InputError, OptionError
 from ..solvers.dispatch import solve
+from ._permutation import PermutationTest
 from ._shared import (
     check_certificate,
     check_solver_options,
@@ -44,24 +45,6 @@ from ._views import TwoViews, per_view, split_views
 
 # A direction whose share in a view is below this has no part there (the correlation is zero).
 NOTHING = 1e-8
-
-
-@dataclass(frozen=True, eq=False)
-class PermutationTest:
-    """Whether the components are more than chance, search included.
-
-    Attributes
-    ----------
-    p_values : array (n_components,), never falling from one component to the next
-    statistics : array (n_components,)
-        What the search maximises, for each component of the data as they are.
-    null : array (n_permutations,)
-        The same for the first component, found anew with the rows of Y permuted.
-    """
-
-    p_values: np.ndarray
-    statistics: np.ndarray
-    null: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +323,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         early = [s for s in (*found, *null) if s.status.is_early]
         if early:
             tell_if_unfinished(early[0].status, f"{len(early)} of {number + len(found)} searches")
-        return _compare(found, null)
+        return PermutationTest.of(found, null)
 
     def get_support(self, indices: bool = False) -> tuple[np.ndarray, ...]:
         """Pair of masks, or of index arrays, of the features used by any component."""
@@ -403,12 +386,3 @@ def _stop_if_interrupted(solution: Solution) -> None:
     """Half a permutation test is none: Ctrl-C ends it at once."""
     if solution.status is Status.INTERRUPTED:
         tell_if_unfinished(solution.status, "nothing of the permutation test")
-
-
-def _compare(found: list[Solution], null: list[Solution]) -> PermutationTest:
-    statistics = np.array([s.objective for s in found])
-    chance = np.array([s.objective for s in null])
-    # equal up to round-off counts as reached: on the safe side
-    reached = chance >= statistics[:, None] - 1e-9 * np.abs(statistics[:, None])
-    p_values = (1 + reached.sum(axis=1)) / (1 + chance.size)
-    return PermutationTest(np.maximum.accumulate(p_values), statistics, chance)
