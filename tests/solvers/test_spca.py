@@ -196,3 +196,13 @@ def test_a_singular_matrix_takes_no_minutes() -> None:
         solution = es.solve(pencil, k, solver="spca", time_limit=5.0)
         assert solution.status is Status.CONVERGED
         assert solution.support.tolist() == sorted(np.argsort(-np.abs(a))[:k].tolist())
+
+
+def test_sets_that_come_back_end_it() -> None:
+    """k splits a pair of twins: the alternation goes round in circles, and is told to end."""
+    X = np.random.default_rng(6).normal(size=(40, 8))
+    pencil = es.pca_pencil(np.hstack([X, X]))
+    solution = es.solve(pencil, 5, solver="spca")
+    solution.verify(pencil)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert 20 < solution.n_iter < 500

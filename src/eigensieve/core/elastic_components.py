@@ -37,6 +37,8 @@ RIDGE = 1e-3
 LEAST = 1e-8
 # The bisection ends when the penalty is known to this, relatively.
 SHARP = 1e-11
+# The alternation ends when sets have come back so often.
+MOST_RETURNS = 20
 # Smaller than this share of what it is without a penalty, b is noise.
 NOTHING = 1e-4
 
@@ -83,13 +85,20 @@ def find_elastic_components(
     slopes = pencil.apply_A(a)
     b = np.zeros_like(a)
     status, n_iter = Status.ITERATION_LIMIT, 0
-    while n_iter < max_iter:
+    seen: set[bytes] = set()
+    last, returns = b"", 0
+    # with a fixed number of features the criterion may rise, and the sets go round in circles
+    while n_iter < max_iter and returns < MOST_RETURNS:
         new = np.column_stack([step.solve(g) for step, g in zip(steps, slopes.T)])
         change = np.abs(new - b).max(axis=0)
         b, n_iter = new, n_iter + 1
         if np.all(change <= tol * np.abs(b).max(axis=0)):
             status = Status.CONVERGED
             break
+        support = (b != 0).tobytes()
+        returns += support != last and support in seen
+        seen.add(support)
+        last = support
         stopped = budget.stop()
         if stopped is not None:
             status = stopped
