@@ -18,11 +18,14 @@ _HOME = {
     "SolutionPath": "core.solution",
     "Status": "core.solution",
     "ClassStats": "core.stats",
+    "UncorrelatedFamily": "core.uncorrelated",
     "pca_pencil": "core.builders",
     "lda_pencil": "core.builders",
     "cca_pencil": "core.builders",
     "renormalize": "core.moves",
     "inclusion_bounds": "core.inclusion",
+    "basis_pursuit": "solvers.pursuit:find_least_norm",  # a solver's file has the public name
+    "PursuitSolution": "core.pursuit",
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
@@ -34,6 +37,8 @@ _HOME = {
     "PermutationTest": "estimators._permutation",
     "SparseLDA": "estimators.sparse_lda",
     "SparsePCA": "estimators.sparse_pca",
+    "SparseUncorrelatedLDA": "estimators.sparse_uncorrelated_lda",
+    "UncorrelatedLDA": "estimators.uncorrelated_lda",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -44,15 +49,20 @@ if TYPE_CHECKING:
     from .core.inclusion import inclusion_bounds
     from .core.moves import renormalize
     from .core.pencil import Pencil
+    from .core.pursuit import PursuitSolution
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
+    from .core.uncorrelated import UncorrelatedFamily
     from .estimators._permutation import PermutationTest
     from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
+    from .estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
+    from .estimators.uncorrelated_lda import UncorrelatedLDA
     from .solvers.certificate import Certificate, certify
     from .solvers.dc import DcPath, dc_path
     from .solvers.dispatch import available_solvers, solve, solve_path
+    from .solvers.pursuit import find_least_norm as basis_pursuit
 
 
 def __getattr__(name: str) -> Any:
@@ -60,7 +70,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.errors")
     if name not in _HOME:
         raise AttributeError(f"module 'eigensieve' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    module, _, own_name = _HOME[name].partition(":")
+    value = getattr(importlib.import_module(f"{__name__}.{module}"), own_name or name)
     globals()[name] = value
     return value
 

@@ -16,6 +16,11 @@ ESTIMATORS = [
     es.SparseLDA(),
     es.SparsePCA(),
     es.SparseCCA(),
+    es.UncorrelatedLDA(),
+    es.UncorrelatedLDA(rule="lda"),
+    es.SparseUncorrelatedLDA(),
+    es.SparseUncorrelatedLDA("l21", rule="1-nn"),
+    es.SparseUncorrelatedLDA(solver="bregman", rule="lda"),
     es.SparseLDA(2, solver="threshold"),
     es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
 ]
@@ -31,6 +36,8 @@ def test_supervision_is_declared() -> None:
     # check_estimator does not notice a supervised transformer without this tag
     assert get_tags(es.SparseLDA()).target_tags.required
     assert get_tags(es.SparseCCA()).target_tags.required
+    assert get_tags(es.UncorrelatedLDA()).target_tags.required
+    assert get_tags(es.SparseUncorrelatedLDA()).target_tags.required
     assert not get_tags(es.SparsePCA()).target_tags.required
 
 

@@ -82,8 +82,11 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 
 
 def run_small_problems() -> None:
-    """Every solver and criterion, on every kind of pencil."""
+    """Every solver and criterion, on every kind of pencil; and basis pursuit."""
+    import numpy as np
+
     from ..solvers.dispatch import find_solvers, solve, solve_path
+    from ..solvers.pursuit import find_least_norm
 
     for name, solver in find_solvers().items():
         for pencil, k in small_pencils():
@@ -94,6 +97,8 @@ def run_small_problems() -> None:
                     solve(pencil, k, name, criterion, **LIMITS)
                     if isinstance(k, int):
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
+    rng = np.random.default_rng(0)
+    find_least_norm(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
 
 
 def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:

@@ -28,6 +28,7 @@ from ..core.solution import Solution
 from ..core.stats import ClassStats
 from ..errors import InputError
 from ..solvers.dispatch import serves, solve, solve_path
+from ._rules import check_priors
 from ._shared import (
     check_certificate,
     check_labels,
@@ -211,7 +212,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         s = resolve_shrinkage(self.shrinkage, stats.rows, stats.classes.size)
         pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
         self.classes_ = stats.classes
-        self._check_priors(stats)  # before the search, not after it
+        check_priors(self.priors, stats.priors)  # before the search, not after it
         self._n_directions(stats)
         names = getattr(self, "feature_names_in_", None)
         include = feature_indices(self.include, names, pencil.size, "include")
@@ -244,7 +245,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         self.support_[S] = True
         names = getattr(self, "feature_names_in_", None)
         self.selected_features_ = S if names is None else names[S]
-        self.priors_ = self._check_priors(stats)
+        self.priors_ = check_priors(self.priors, stats.priors)
         self.means_ = stats.means
         self.xbar_ = stats.mean
         small = data.pencil.restrict(S)
@@ -283,18 +284,6 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         if m > most:
             raise InputError(f"n_components is {m}; {most + 1} classes have at most {most}")
         return m
-
-    def _check_priors(self, stats: ClassStats) -> np.ndarray:
-        if self.priors is None:
-            return stats.priors
-        wrong = InputError(f"priors must be {stats.classes.size} positive numbers, one per class")
-        try:
-            priors = np.asarray(self.priors, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise wrong from None
-        if priors.shape != stats.classes.shape or not np.all((priors > 0) & np.isfinite(priors)):
-            raise wrong
-        return priors / priors.sum()
 
     # -- using ---------------------------------------------------------------------
 

@@ -1,0 +1,217 @@
+"""Basis pursuit: the x of least norm with Ax = b, and how close to the least it is.
+
+    minimise  |x|   subject to  Ax = b         (primal)
+    maximise  b'y   subject to  |A'y|* <= 1    (dual)
+
+With several columns in b, x is a matrix, and the norm either the sum of all |x_ij| ("l1": every
+column for itself) or the sum of the Euclidean lengths of the rows of x ("l21": columns share rows).
+|.|* is the largest entry, or the largest row. Any y that satisfies the dual gives a lower bound b'y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from ..errors import InputError, OptionError, VerificationError
+from .solution import Status, relative_gap
+
+PENALTIES = ("l1", "l21")
+SAME = 1e-11  # columns as near as this, relatively, count as identical
+TINY = float(np.finfo(float).tiny)
+
+
+def check_penalty(penalty: Any) -> str:
+    """The penalty, if there is one of that name."""
+    if not isinstance(penalty, str) or penalty not in PENALTIES:
+        raise OptionError(f"penalty is {penalty!r}; it must be one of {', '.join(PENALTIES)}")
+    return penalty
+
+
+def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
+    """What the penalty adds up, and the dual norm takes the largest of."""
+    if penalty == "l1" or x.ndim == 1:
+        return np.abs(x)
+    return np.sqrt(np.einsum("ij,ij->i", x, x))
+
+
+def relative_residual(A: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
+    """|Ax - b| / |b|, Frobenius."""
+    return float(np.linalg.norm(A @ x - b) / max(float(np.linalg.norm(b)), TINY))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PursuitSolution:
+    """The x of least norm with Ax = b, and a dual y that proves it.
+
+    Attributes
+    ----------
+    x : array (p,) or (p, q), the minimiser; exact zeros outside the support
+    y : array (m,) or (m, q)
+        The certificate: |A'y|* <= 1, so that no solution of Ax = b has a norm below b'y.
+    objective : float, the norm of x
+    bound : float, b'y
+    residual : float, |Ax - b| / |b|
+    penalty, solver : str
+    status : Status
+        OPTIMAL if gap and residual are at most gap_tol.
+    gap_tol : float
+    n_iter : int, pivots or iterations
+    seconds : float
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    objective: float
+    bound: float
+    residual: float
+    penalty: str
+    solver: str
+    status: Status
+    gap_tol: float = 1e-9
+    n_iter: int = 0
+    seconds: float = 0.0
+
+    @property
+    def support(self) -> np.ndarray:
+        """Sorted indices of the entries (rows) of x that are not zero."""
+        return np.flatnonzero(row_lengths(self.x, "l21"))
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective."""
+        return relative_gap(self.bound, self.objective, TINY)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether x is proved optimal, up to gap_tol."""
+        return self.status is Status.OPTIMAL
+
+    def __repr__(self) -> str:
+        return (
+            f"PursuitSolution({self.support.size} of {len(self.x)} non-zero, "
+            f"{self.penalty} norm={self.objective:.6g}, gap={self.gap:.1e}, "
+            f"residual={self.residual:.1e}, status={self.status}, solver={self.solver!r})"
+        )
+
+    def verify(self, A: ArrayLike, b: ArrayLike, *, tol: float = 1e-9) -> None:
+        """Recompute everything from A and b; raise `VerificationError` if it is off.
+
+        Checks the objective, the residual, that y satisfies the dual, that the bound is b'y and
+        not above the objective, and that OPTIMAL is claimed only with a closed gap.
+        """
+        matrix, target = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        if matrix.shape[1:] != self.x.shape[:1] or target.shape != self.y.shape:
+            raise VerificationError(
+                f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
+            )
+        residual = relative_residual(matrix, self.x, target)
+        objective = float(row_lengths(self.x, self.penalty).sum())
+        bound = float((target * self.y).sum())
+        steepest = float(row_lengths(matrix.T @ self.y, self.penalty).max(initial=0.0))
+        unit = max(objective, TINY)
+        claims = {
+            f"the norm of x is {objective}, not {self.objective}": (objective, self.objective),
+            f"b'y is {bound}, not {self.bound}": (bound, self.bound),
+        }
+        for text, (true, claimed) in claims.items():
+            if not abs(true - claimed) <= tol * unit:
+                raise VerificationError(text)
+        if not abs(residual - self.residual) <= tol:
+            raise VerificationError(f"the residual is {residual:.2e}, not {self.residual:.2e}")
+        if not steepest <= 1 + tol:
+            raise VerificationError(f"y is no certificate: |A'y| reaches {steepest}")
+        if self.is_certified and not max(self.gap, residual) <= self.gap_tol:
+            raise VerificationError(
+                f"optimal, with a gap of {self.gap:.2e}, residual {residual:.2e}"
+            )
+
+
+def find_copies(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Mask (len(columns), p): which columns of ``rows`` equal these, up to sign and round-off."""
+    own = rows[:, columns]
+    lengths, all_lengths = np.linalg.norm(own, axis=0), np.linalg.norm(rows, axis=0)
+    products = own.T @ rows
+    copies = np.abs(products) > (1.0 - 1e-9) * np.outer(lengths, all_lengths)
+    copies &= all_lengths > 0
+    for i, j in np.argwhere(copies):
+        off = own[:, i] - np.sign(products[i, j]) * rows[:, j]
+        copies[i, j] = np.linalg.norm(off) <= SAME * lengths[i]
+    return copies
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an algorithm found for orthonormal rows: x (p, q), y (g, q), and why it stopped."""
+
+    x: np.ndarray
+    y: np.ndarray
+    n_iter: int
+    stopped: Status | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OrthonormalForm:
+    """Ax = b as ``rows`` x = ``target`` with orthonormal rows.
+
+    Attributes
+    ----------
+    rows : array (g, p), g the rank of A
+    target : array (g, q)
+    back : array (m, g), which makes a dual of A and b of a dual of this form
+    """
+
+    rows: np.ndarray
+    target: np.ndarray
+    back: np.ndarray
+
+    @classmethod
+    def of(cls, A: np.ndarray, b: np.ndarray, rank_tol: float) -> OrthonormalForm:
+        """From A (m, p) of any rank and b (m, q); an error if nothing satisfies Ax = b."""
+        lengths = np.linalg.norm(A, axis=1)
+        unit = np.where(lengths > 0, lengths, 1.0)
+        left, sizes, rows = linalg.svd(A / unit[:, None], full_matrices=False)
+        rank = int(np.count_nonzero(sizes > rank_tol * sizes.max(initial=0.0)))
+        left, sizes, rows = left[:, :rank], sizes[:rank], rows[:rank]
+        scaled = b / unit[:, None]
+        coordinates = left.T @ scaled
+        missed = np.abs(scaled - left @ coordinates).max(initial=0.0)
+        if missed > np.sqrt(rank_tol) * np.abs(scaled).max(initial=0.0):
+            raise InputError(
+                "no x satisfies Ax = b: the rows of A are dependent, those of b are not; "
+                "remove contradicting rows, or use a lasso"
+            )
+        target = coordinates / sizes[:, None]
+        return cls(np.ascontiguousarray(rows), target, (left / sizes) / unit[:, None])
+
+
+def judge(
+    A: np.ndarray,
+    b: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    penalty: str,
+    solver: str,
+    stopped: Status | None = None,
+    gap_tol: float = 1e-9,
+) -> PursuitSolution:
+    """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
+    y = y / max(1.0, float(row_lengths(A.T @ y, penalty).max(initial=0.0)))
+    solution = PursuitSolution(
+        x=x,
+        y=y,
+        objective=float(row_lengths(x, penalty).sum()),
+        bound=float((b * y).sum()),
+        residual=relative_residual(A, x, b),
+        penalty=penalty,
+        solver=solver,
+        status=stopped or Status.CONVERGED,
+        gap_tol=gap_tol,
+    )
+    if stopped is None and max(abs(solution.gap), solution.residual) <= gap_tol:
+        return replace(solution, status=Status.OPTIMAL)
+    return solution

@@ -1,0 +1,241 @@
+"""All solutions of generalized uncorrelated LDA (Chu and Zhang 2013, theorem 1).
+
+G solves  max trace(G'S_b G)  subject to  G'S_t G = I  exactly if
+
+    G = (U diag(1/sigma) [P  M1] + M2) Z,   M1'M1 = I, M1'P = 0, M2'U = 0, Z orthogonal,
+
+where Xc / sqrt(n) = V diag(sigma) U' and P holds the left singular vectors of V'E, E (n, K - 1) being
+orthonormal contrasts of the classes: V'E is the paper's Sigma_t^-1 U'H_b, without the division. The
+singular values are the canonical correlations of the columns with the classes. Neither S_t nor S_b is
+ever formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from ..errors import InputError
+from .checks import check_k, check_number
+from .stats import ClassStats
+
+RANK_TOL = 1e-6
+# Canonical correlations as near as this are equal: their directions are fixed up to a rotation.
+EQUAL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class UncorrelatedFamily:
+    """The solutions of generalized uncorrelated LDA, as factors.
+
+    Attributes
+    ----------
+    mean : array (p,)
+    rows : array (g, p), U': orthonormal, spans the centred samples; g = rank(S_t)
+    sizes : array (g,), sigma, descending
+    left : array (n, g), V
+    P : array (g, q), orthonormal; q = rank(S_b), at most n_classes - 1
+    correlations : array (q,), the canonical correlations, descending
+
+    Examples
+    --------
+    >>> import numpy as np, eigensieve as es
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(12, 50)), np.arange(12) % 3
+    >>> family = es.UncorrelatedFamily.from_data(X, y)
+    >>> family.rank, family.smallest                 # of S_t, of S_b
+    (11, 2)
+    >>> G = family.member()
+    >>> family.contains(G), family.contains(2 * G)
+    (True, False)
+    """
+
+    mean: np.ndarray
+    rows: np.ndarray
+    sizes: np.ndarray
+    left: np.ndarray
+    P: np.ndarray
+    correlations: np.ndarray
+
+    @classmethod
+    def from_data(
+        cls, X: ArrayLike, y: ArrayLike, *, rank_tol: float = RANK_TOL
+    ) -> UncorrelatedFamily:
+        """From samples (n, p) and labels (n,).
+
+        Singular values of the centred samples below ``rank_tol`` times the largest count as zero,
+        and so do canonical correlations below ``rank_tol``: two samples that are nearly equal must
+        not define a direction.
+        """
+        check_number(rank_tol, "rank_tol", 0.0, 1.0, "a number in [0, 1]")
+        labels = np.asarray(y)
+        whole = ClassStats.from_data(X, np.zeros(labels.shape, dtype=np.int8), form="rows")
+        assert whole.rows is not None
+        n = whole.n_samples
+        if not whole.rows.any():
+            raise InputError("no column varies: there is nothing to separate the classes by")
+        # from the smallest to the largest column there may be 140 powers of ten: squares overflow
+        unit = float(np.abs(whole.rows).max())
+        left, sizes, rows = linalg.svd(
+            whole.rows / (unit * np.sqrt(n)), full_matrices=False, overwrite_a=True
+        )
+        g = int(np.count_nonzero(sizes > rank_tol * sizes[0]))
+        left, sizes, rows = left[:, :g], sizes[:g] * unit, np.ascontiguousarray(rows[:g])
+        P, correlations = _discriminate(left, labels, rank_tol)
+        return cls(whole.means[0], rows, sizes, left, P, correlations)
+
+    @property
+    def rank(self) -> int:
+        """g = rank(S_t): the largest dimension of a solution."""
+        return int(self.sizes.size)
+
+    @property
+    def smallest(self) -> int:
+        """q = rank(S_b): the smallest dimension of a solution."""
+        return int(self.correlations.size)
+
+    @property
+    def target(self) -> np.ndarray:
+        """C (g, q): G is a solution of smallest dimension, up to a rotation, if rows G = C."""
+        return self.P / self.sizes[:, None]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(n, q), what every such solution makes of the centred samples: uncorrelated, variance 1."""
+        return self.left @ self.P * np.sqrt(len(self.left))
+
+    def to_samples(self, dual: np.ndarray) -> np.ndarray:
+        """W (n, q) with Xc'W = U dual, for a dual (g, q) of rows G = target: a weight per sample."""
+        return (self.left / (self.sizes * np.sqrt(len(self.left)))) @ dual
+
+    def member(
+        self,
+        n_components: int | None = None,
+        *,
+        M1: ArrayLike | None = None,
+        M2: ArrayLike | None = None,
+        Z: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """G (p, l), a solution: of smallest dimension and norm unless more is asked for.
+
+        Parameters
+        ----------
+        n_components : l, from q to g
+            The directions beyond q do not separate the classes; unless ``M1`` says otherwise they
+            are those of largest variance.
+        M1 : array (g, l - q), orthonormal and orthogonal to P
+        M2 : array (p, l), orthogonal to the samples: U'M2 = 0
+        Z : array (l, l), orthogonal
+        """
+        wide = self._complete(n_components, M1)
+        G = self.rows.T @ (wide / self.sizes[:, None])
+        if M2 is not None:
+            free = _shaped(M2, G.shape, "M2")
+            _near(self.rows @ free, 0.0, np.abs(free).max(initial=0.0), "M2 is not orthogonal to U")
+            G = G + free
+        if Z is not None:
+            turn = _shaped(Z, (G.shape[1],) * 2, "Z")
+            _near(turn.T @ turn, np.eye(len(turn)), 1.0, "Z is not orthogonal")
+            G = G @ turn
+        return G
+
+    def _complete(self, n_components: int | None, M1: ArrayLike | None) -> np.ndarray:
+        """[P M1]."""
+        q, given = self.smallest, None if M1 is None else np.asarray(M1, dtype=np.float64)
+        default = q if given is None else q + given.shape[-1]
+        size = default if n_components is None else check_k(n_components, "n_components")
+        if not q <= size <= self.rank:
+            raise InputError(
+                f"n_components is {size}; the solutions have {q} to {self.rank} directions"
+                + ("; for fewer take the first columns" if size < q else "")
+            )
+        if given is None:
+            return np.column_stack([self.P, self._largest_rest(size - q)])
+        more = _shaped(given, (self.rank, size - q), "M1")
+        _near(self.P.T @ more, 0.0, 1.0, "M1 is not orthogonal to P")
+        _near(more.T @ more, np.eye(size - q), 1.0, "M1 is not orthonormal")
+        return np.column_stack([self.P, more])
+
+    def _largest_rest(self, count: int) -> np.ndarray:
+        """The directions of largest variance that have nothing of P."""
+        if count == 0:
+            return np.empty((self.rank, 0))
+        basis = linalg.qr(self.P)[0][:, self.smallest :]
+        turn = linalg.svd(basis.T * self.sizes, full_matrices=False)[0]
+        return basis @ turn[:, :count]
+
+    def contains(self, G: ArrayLike, *, tol: float = 1e-9) -> bool:
+        """Whether G (p, l) is a solution, up to ``tol``."""
+        W = self.sizes[:, None] * (self.rows @ np.asarray(G, dtype=np.float64))
+        q, size = self.smallest, W.shape[1]
+        if not q <= size <= self.rank:
+            return False
+        uncorrelated = np.abs(W.T @ W - np.eye(size)).max() <= tol
+        reach = self.P.T @ W
+        return bool(uncorrelated and np.abs(reach @ reach.T - np.eye(q)).max() <= tol)
+
+
+def _discriminate(
+    left: np.ndarray, labels: np.ndarray, rank_tol: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """P and the canonical correlations."""
+    classes, code = np.unique(labels, return_inverse=True)
+    if classes.size < 2:
+        raise InputError(f"y has one class only, {classes[0]!r}; at least two are needed")
+    P, correlations, turn = linalg.svd(left.T @ class_contrasts(code), full_matrices=False)
+    q = int(np.count_nonzero(correlations > rank_tol))
+    if q == 0:
+        raise InputError("the class means are all equal: no direction separates the classes")
+    P, correlations = P[:, :q], np.minimum(correlations[:q], 1.0)
+    ends = np.flatnonzero(np.diff(correlations) < -EQUAL) + 1
+    for part in np.split(np.arange(q), ends):
+        P[:, part] = P[:, part] @ _canonical_turn(turn[part])
+    return P, correlations
+
+
+def class_contrasts(code: np.ndarray) -> np.ndarray:
+    """E (n, K - 1), orthonormal, constant within the classes, orthogonal to 1.
+
+    The Householder reflection of sqrt(n_k / n); with two classes the second is positive.
+    """
+    counts = np.bincount(code)
+    root = np.sqrt(counts / code.size)
+    v = root.copy()
+    v[0] += 1.0
+    contrasts = np.eye(counts.size)[:, 1:] - np.outer(v, v[1:] * (2.0 / (v @ v)))
+    return (contrasts / np.sqrt(counts)[:, None])[code]
+
+
+def _canonical_turn(turn: np.ndarray) -> np.ndarray:
+    """The rotation (m, m) of m directions with equal correlations that round-off does not decide.
+
+    ``turn`` (m, K - 1) has them in the coordinates of the contrasts. The contrasts, projected on
+    their span, are orthonormalised one after the other; what adds little is left out. If all
+    correlations are 1 (n <= p, as a rule) the directions become the contrasts themselves.
+    """
+    m, width = turn.shape
+    found: list[np.ndarray] = []
+    for column in turn.T:
+        rest = column.copy()
+        for _ in range(2):
+            for known in found:
+                rest = rest - (known @ rest) * known
+        if len(found) < m and rest @ rest > 1.0 / (4 * width):
+            found.append(rest / np.sqrt(rest @ rest))
+    return np.column_stack(found)
+
+
+def _shaped(value: ArrayLike, shape: tuple[int, ...], name: str) -> np.ndarray:
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}; it must be {shape}")
+    return array
+
+
+def _near(found: np.ndarray, wanted: np.ndarray | float, unit: float, complaint: str) -> None:
+    off = np.abs(found - wanted).max(initial=0.0)
+    if not off <= 1e-8 * max(unit, np.finfo(float).tiny):
+        raise InputError(f"{complaint}: off by {off:.1e}")

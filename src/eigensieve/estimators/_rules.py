@@ -1,0 +1,105 @@
+"""Classification in a space of few directions: centroid, nearest sample, LDA.
+
+A rule is made from the projected training rows, and gives a score per class: the largest wins.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial import KDTree
+from scipy.special import log_softmax
+
+from ..errors import InputError, OptionError
+
+# A within-class variance below this share of the total one says that the training rows of a class
+# fell on one point, not that new rows will.
+LEAST_VARIANCE = 1e-6
+
+
+class Rule(ABC):
+    """Scores of projected rows, one per class."""
+
+    @abstractmethod
+    def scores(self, Z: np.ndarray) -> np.ndarray:
+        """(n, K); the largest wins."""
+
+    def log_proba(self, Z: np.ndarray) -> np.ndarray:
+        """Logarithms of the class probabilities, (n, K)."""
+        return log_softmax(self.scores(Z), axis=1)
+
+
+class LinearRule(Rule):
+    """Scores that are linear in the projected row: Z weights' + offsets."""
+
+    def __init__(self, weights: np.ndarray, offsets: np.ndarray) -> None:
+        self.weights, self.offsets = weights, offsets
+
+    def scores(self, Z: np.ndarray) -> np.ndarray:
+        return Z @ self.weights.T + self.offsets
+
+
+class NearestSample(Rule):
+    """1-NN: the class of the nearest training row; scores are minus the distances."""
+
+    def __init__(self, Z: np.ndarray, code: np.ndarray, n_classes: int) -> None:
+        self.trees = [KDTree(Z[code == k]) for k in range(n_classes)]
+
+    def scores(self, Z: np.ndarray) -> np.ndarray:
+        return -np.column_stack([tree.query(Z)[0] for tree in self.trees])
+
+    def log_proba(self, Z: np.ndarray) -> np.ndarray:
+        chosen = self.scores(Z).argmax(axis=1)
+        return np.where(chosen[:, None] == np.arange(len(self.trees)), 0.0, -np.inf)
+
+
+def nearest_centroid(means: np.ndarray) -> LinearRule:
+    """The nearest class mean: -|z - m|^2 / 2, up to what is common to all classes."""
+    return LinearRule(means, -0.5 * np.einsum("ij,ij->i", means, means))
+
+
+def discriminant(means: np.ndarray, within: np.ndarray, priors: np.ndarray) -> LinearRule:
+    """The LDA rule with this covariance within the classes, which may be singular."""
+    values, vectors = linalg.eigh(within)
+    weights = (means @ vectors / np.maximum(values, LEAST_VARIANCE)) @ vectors.T
+    return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
+
+
+RULES = ("centroid", "1-nn", "lda")
+
+
+def check_rule(rule: Any, priors: Any) -> None:
+    """Raise unless there is a rule of that name, which makes use of priors that are given."""
+    if not isinstance(rule, str) or rule not in RULES:
+        raise OptionError(f"rule is {rule!r}; it must be one of {', '.join(RULES)}")
+    if priors is not None and rule != "lda":
+        raise OptionError(f"priors are for rule 'lda'; rule {rule!r} makes no use of them")
+
+
+def make_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) -> Rule:
+    """The rule of that name, from projected rows Z (n, l) of classes ``code`` (n,)."""
+    if rule == "1-nn":
+        return NearestSample(Z, code, priors.size)
+    counts = np.bincount(code, minlength=priors.size)
+    means = np.equal.outer(np.arange(priors.size), code) @ Z / counts[:, None]
+    if rule == "centroid":
+        return nearest_centroid(means)
+    rest = Z - means[code]
+    return discriminant(means, rest.T @ rest / len(Z), priors)
+
+
+def check_priors(given: Any, frequencies: np.ndarray) -> np.ndarray:
+    """Class probabilities: the frequencies, unless others are given."""
+    if given is None:
+        return frequencies
+    wrong = InputError(f"priors must be {frequencies.size} positive numbers, one per class")
+    try:
+        priors = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise wrong from None
+    if priors.shape != frequencies.shape or not np.all((priors > 0) & np.isfinite(priors)):
+        raise wrong
+    return priors / priors.sum()

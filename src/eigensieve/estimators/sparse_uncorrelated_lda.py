@@ -1,0 +1,123 @@
+"""Sparse uncorrelated linear discriminant analysis (SULDA)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core.budget import Budget
+from ..core.pursuit import judge
+from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
+from ..solvers.pursuit import check_method, pursue
+from ._shared import check_solver_options, tell_if_unfinished
+from ._uncorrelated import ProjectedClassifier
+
+
+class SparseUncorrelatedLDA(ProjectedClassifier):
+    """Uncorrelated LDA with the sparsest of all its solutions (SULDA: Chu & Zhang 2013).
+
+    For p > n there are many G with G'S_t G = I that separate the classes best; this is the one of
+    least l1 norm (or of least sum of row lengths), proved so by a dual certificate. The number of
+    features is not chosen: at most rank(S_t), about n, per direction.
+
+    Parameters
+    ----------
+    penalty : "l1" or "l21"
+        "l1": every direction has its own features, at most rank(S_t) of them. "l21": the directions
+        share features, which are fewer in all and do not depend on a rotation of the directions.
+    solver : "simplex" or "bregman"
+        "simplex": exact. "bregman": the paper's iteration, an approximation, for "l1" only.
+    rule : "centroid", "1-nn" or "lda"
+        How the projected rows are classified: nearest class mean, nearest training row, LDA.
+    priors : array (n_classes,), optional
+        Class probabilities for rule "lda"; the frequencies by default.
+    rank_tol : float, default 1e-6
+        Singular values of the centred rows below this share of the largest are zero.
+    time_limit : seconds for the search
+    solver_options : dict, of "bregman": mu, delta, tau, tol, max_iter
+        See `eigensieve.basis_pursuit`.
+
+    Attributes
+    ----------
+    solution_ : PursuitSolution
+        The search: norm, bound, gap, residual, status. It belongs to ``rows`` and ``target`` of
+        ``UncorrelatedFamily.from_data(X, y)``.
+    dual_ : array (n_samples, n_components)
+        The certificate in terms of the samples: with Xc the centred rows, |Xc'dual_| <= 1, and the
+        sum of dual_ * (Xc scalings_) is the norm of scalings_, which can therefore not be smaller.
+    scalings_ : array (n_features, n_components), G; n_components is rank(S_b)
+    orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
+    sparsity_ : share of zeros in scalings_
+    support_ : mask (n_features,) of the features that any direction uses
+    selected_features_ : their names (or indices), in column order
+    canonical_correlations_ : array (n_components,), descending; all 1 if the samples are independent
+    rank_ : rank(S_t), the most features that a direction uses with "l1"
+    classes_, priors_, means_, xbar_, coef_, intercept_
+        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    The scale of a column matters, as in a lasso: standardise columns of different units. With more
+    independent samples than columns (n > p) there is one solution only, and it is not sparse.
+    Constant columns are never used; of identical columns the first is. Where all canonical
+    correlations are 1 the directions are fixed up to a rotation only; they are then the Householder
+    contrasts of the classes in sorted order, so that round-off does not choose the features.
+    Probabilities: as for `UncorrelatedLDA`. After a time limit, or Ctrl-C, directions that were not
+    reached are dense, but solutions all the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import SparseUncorrelatedLDA
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(40, 500)), np.repeat(["a", "b"], 20)
+    >>> X[20:, :5] += 3
+    >>> lda = SparseUncorrelatedLDA().fit(X, y)
+    >>> int(lda.support_.sum()), lda.rank_
+    (39, 39)
+    >>> lda.solution_.is_certified, lda.orthogonality_error_ < 1e-12
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l1",
+        *,
+        solver: str = "simplex",
+        rule: str = "centroid",
+        priors: ArrayLike | None = None,
+        rank_tol: float = RANK_TOL,
+        time_limit: float | None = None,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.solver = solver
+        self.rule = rule
+        self.priors = priors
+        self.rank_tol = rank_tol
+        self.time_limit = time_limit
+        self.solver_options = solver_options
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseUncorrelatedLDA:
+        """Find the sparsest directions and the rule."""
+        check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
+        self._fit(X, y)
+        tell_if_unfinished(self.solution_.status, self.solution_)
+        return self
+
+    def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
+        budget = Budget(self.time_limit)
+        options = check_solver_options(self.solver_options)
+        rows, target = family.rows, family.target
+        with budget.interruptible():
+            answer = pursue(rows, target, self.penalty, self.solver, budget, options)
+        solution = judge(
+            rows, target, answer.x, answer.y, self.penalty, self.solver, answer.stopped
+        )
+        self.solution_ = replace(solution, n_iter=answer.n_iter, seconds=budget.seconds)
+        self.dual_ = family.to_samples(self.solution_.y)
+        return self.solution_.x

@@ -1,0 +1,97 @@
+"""Uncorrelated linear discriminant analysis, for any number of columns."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core.checks import check_k
+from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
+from ._uncorrelated import ProjectedClassifier
+
+
+class UncorrelatedLDA(ProjectedClassifier):
+    """Linear discriminant analysis whose features are uncorrelated, also for p > n.
+
+    Maximises trace(G'S_b G) subject to G'S_t G = I, S_b the scatter between the classes and S_t the
+    total one (generalized ULDA: Ye 2005; Chu & Zhang 2013). Nothing is selected or regularised; see
+    `SparseUncorrelatedLDA` for the sparsest of all solutions.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        rank(S_b) by default: the solution of smallest dimension. Up to rank(S_t) there may be more
+        (clipped, with a warning); the further directions do not separate the classes of the training
+        rows, and are those of largest variance. Fewer: the leading ones only.
+    rule : "centroid", "1-nn" or "lda"
+        How the projected rows are classified: nearest class mean, nearest training row, LDA.
+    priors : array (n_classes,), optional
+        Class probabilities for rule "lda"; the frequencies by default.
+    rank_tol : float, default 1e-6
+        Singular values of the centred rows below this share of the largest are zero.
+
+    Attributes
+    ----------
+    scalings_ : array (n_features, n_components), G, of smallest norm
+    canonical_correlations_ : array (rank(S_b),), descending; all 1 if the samples are independent
+    rank_ : rank(S_t), the most components there are
+    orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
+    sparsity_ : share of zeros in scalings_
+    support_ : mask (n_features,) of the features used; all but constant ones, as a rule
+    selected_features_ : their names (or indices)
+    classes_, priors_, means_, xbar_, coef_, intercept_
+        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    With independent samples (p >= n, as a rule) all training rows of a class fall on one point, and
+    all rules agree on which class is nearest (but for priors). Probabilities: with "centroid" those
+    of Gaussians with the total covariance, cautious; with "lda" the covariance within the classes,
+    not below 1e-6 of the total one, so nearly 0 or 1 for p >= n; with "1-nn" 0 or 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from eigensieve import UncorrelatedLDA
+    >>> X, y = load_wine(return_X_y=True)
+    >>> lda = UncorrelatedLDA(rule="lda").fit(X, y)
+    >>> scores = lda.transform(X)
+    >>> bool(abs(scores.T @ scores / len(X) - [[1, 0], [0, 1]]).max() < 1e-12)
+    True
+    >>> round(lda.score(X, y), 2)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        rule: str = "centroid",
+        priors: ArrayLike | None = None,
+        rank_tol: float = RANK_TOL,
+    ) -> None:
+        self.n_components = n_components
+        self.rule = rule
+        self.priors = priors
+        self.rank_tol = rank_tol
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> UncorrelatedLDA:
+        """Find the directions and the rule."""
+        self._fit(X, y)
+        return self
+
+    def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
+        if self.n_components is None:
+            return family.member()
+        size = check_k(self.n_components, "n_components")
+        if size > family.rank:
+            warnings.warn(
+                f"n_components is {size}, but the rank of the centred data is {family.rank}; "
+                f"finding {family.rank}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return family.member(min(max(size, family.smallest), family.rank))[:, :size]
