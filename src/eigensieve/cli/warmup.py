@@ -16,6 +16,8 @@ from ..errors import InputError
 from ._common import echo_table
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..core.pencil import Pencil
 
 
@@ -83,8 +85,6 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 
 def run_small_problems() -> None:
     """Every solver and criterion, on every kind of pencil; and basis pursuit."""
-    import numpy as np
-
     from ..solvers.dispatch import find_solvers, solve, solve_path
     from ..solvers.pursuit import find_least_norm
 
@@ -97,8 +97,16 @@ def run_small_problems() -> None:
                     solve(pencil, k, name, criterion, **LIMITS)
                     if isinstance(k, int):
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
-    rng = np.random.default_rng(0)
-    find_least_norm(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
+    find_least_norm(*smooth_frame())
+
+
+def smooth_frame() -> tuple[np.ndarray, np.ndarray]:
+    """A and b of a basis pursuit that needs every step of the simplex: cosines are nearly alike."""
+    import numpy as np
+
+    frequency, place = np.ogrid[:12, :74]
+    A = np.cos(np.pi * frequency * (2 * place + 1) / 148)
+    return A, A[:, [39, 41, 53, 65]] @ [2.0, 1.0, 1.0, 1.0]
 
 
 def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:

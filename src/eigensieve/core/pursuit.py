@@ -5,7 +5,8 @@
 
 With several columns in b, x is a matrix, and the norm either the sum of all |x_ij| ("l1": every
 column for itself) or the sum of the Euclidean lengths of the rows of x ("l21": columns share rows).
-|.|* is the largest entry, or the largest row. Any y that satisfies the dual gives a lower bound b'y.
+|.|* is the largest entry, or the longest row. Every y that satisfies the dual bounds the norm from
+below, by b'y.
 """
 
 from __future__ import annotations

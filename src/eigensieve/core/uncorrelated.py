@@ -4,10 +4,10 @@ G solves  max trace(G'S_b G)  subject to  G'S_t G = I  exactly if
 
     G = (U diag(1/sigma) [P  M1] + M2) Z,   M1'M1 = I, M1'P = 0, M2'U = 0, Z orthogonal,
 
-where Xc / sqrt(n) = V diag(sigma) U' and P holds the left singular vectors of V'E, E (n, K - 1) being
-orthonormal contrasts of the classes: V'E is the paper's Sigma_t^-1 U'H_b, without the division. The
-singular values are the canonical correlations of the columns with the classes. Neither S_t nor S_b is
-ever formed.
+where Xc / sqrt(n) = V diag(sigma) U' and P holds the left singular vectors of V'E, with orthonormal
+contrasts of the classes E (n, K - 1): V'E is the paper's Sigma_t^-1 U'H_b, without the division.
+The singular values are the canonical correlations of the columns with the classes. Neither S_t nor
+S_b is ever formed.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ class UncorrelatedFamily:
 
     @property
     def scores(self) -> np.ndarray:
-        """(n, q), what every such solution makes of the centred samples: uncorrelated, variance 1."""
+        """(n, q), what such a solution makes of the centred samples: uncorrelated, variance 1."""
         return self.left @ self.P * np.sqrt(len(self.left))
 
     def to_samples(self, dual: np.ndarray) -> np.ndarray:
-        """W (n, q) with Xc'W = U dual, for a dual (g, q) of rows G = target: a weight per sample."""
+        """W (n, q) with Xc'W = U dual: a dual (g, q) of rows G = target as weights of samples."""
         return (self.left / (self.sizes * np.sqrt(len(self.left)))) @ dual
 
     def member(

@@ -54,7 +54,7 @@ class ProjectedClassifier(
         self._finish(data, code)
 
     def _finish(self, data: np.ndarray, code: np.ndarray) -> None:
-        self.support_ = self.scalings_.any(axis=1)
+        self.support_: np.ndarray = self.scalings_.any(axis=1)
         S = np.flatnonzero(self.support_)
         names = getattr(self, "feature_names_in_", None)
         self.selected_features_ = S if names is None else names[S]
@@ -100,8 +100,8 @@ class ProjectedClassifier(
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of every row."""
-        winner = self._scores(X).argmax(axis=1)
-        return self.classes_[winner]
+        winners: np.ndarray = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Class probabilities; see the notes of the class on what they are worth."""

@@ -53,7 +53,7 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
     sparsity_ : share of zeros in scalings_
     support_ : mask (n_features,) of the features that any direction uses
     selected_features_ : their names (or indices), in column order
-    canonical_correlations_ : array (n_components,), descending; all 1 if the samples are independent
+    canonical_correlations_ : array (n_components,), descending; all 1 for independent samples
     rank_ : rank(S_t), the most features that a direction uses with "l1"
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".

@@ -22,9 +22,9 @@ class UncorrelatedLDA(ProjectedClassifier):
     Parameters
     ----------
     n_components : int, optional
-        rank(S_b) by default: the solution of smallest dimension. Up to rank(S_t) there may be more
-        (clipped, with a warning); the further directions do not separate the classes of the training
-        rows, and are those of largest variance. Fewer: the leading ones only.
+        rank(S_b) by default: the solution of smallest dimension. There may be more, up to rank(S_t)
+        (clipped, with a warning): the further directions are those of largest variance, and do not
+        separate the classes of the training rows. Fewer: the leading ones only.
     rule : "centroid", "1-nn" or "lda"
         How the projected rows are classified: nearest class mean, nearest training row, LDA.
     priors : array (n_classes,), optional
@@ -35,7 +35,7 @@ class UncorrelatedLDA(ProjectedClassifier):
     Attributes
     ----------
     scalings_ : array (n_features, n_components), G, of smallest norm
-    canonical_correlations_ : array (rank(S_b),), descending; all 1 if the samples are independent
+    canonical_correlations_ : array (rank(S_b),), descending; all 1 for independent samples
     rank_ : rank(S_t), the most components there are
     orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
     sparsity_ : share of zeros in scalings_

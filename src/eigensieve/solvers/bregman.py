@@ -3,10 +3,10 @@
 
     X = delta shrink(U'W~, mu),   W+ = W~ - tau (UX - C),   W~ = a W+ + (1 - a) W,  a = (2k+3)/(k+3)
 
-It converges to the minimiser of mu |x|_1 + |x|^2 / (2 delta), which is a minimiser of |x|_1 (the one
+It converges to the minimiser of mu |x|_1 + |x|^2 / (2 delta), which is a minimiser of |x|_1 (that
 of least Euclidean norm) once mu is large enough; W / mu tends to the dual. The paper keeps V = U'W,
-which is the same with more numbers. The simplex method is faster and exact: this one is here
-because it is the paper's.
+the same with more numbers. The simplex method is faster and exact: this one is here because it is
+the paper's.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ M(r) Y = C, M(r) = sum_j r_j u_j u_j', and r minimises the convex
 
     f(r) = 1/2 trace(C' M(r)^-1 C) + 1/2 sum_j r_j   subject to r >= 0.
 
-Any r > 0 gives an x that satisfies the constraint, and Y, scaled, a lower bound. f is minimised by a
-primal-dual interior-point method on a working set of columns, which the vertices of the l1 problem
-start; columns with |u_j'Y| > 1 join it until there are none. Newton steps on the columns that are
-left (|u_j'Y| = 1) then give all digits.
+Every r > 0 gives an x that satisfies the constraint, and Y, scaled, a lower bound. f is minimised
+by a primal-dual interior-point method on a working set of columns, which the vertices of the l1
+problem start; columns with |u_j'Y| > 1 join it until there are none. Newton steps on the columns
+that are left (|u_j'Y| = 1) then give all digits.
 
 Costs (w columns in the working set, about twice as many as the answer has): a step is
 O(w^2 (g + w)), a check of all columns O(g p q).
@@ -118,10 +118,9 @@ class _Search:
         """Interior points, until the gap on these columns is small."""
         r = np.maximum(r, 0.05 * r.mean())
         point = self.point(work, r)
-        # a common factor that makes f stationary along r, and multipliers of r >= 0 to match
-        point = self.point(
-            work, r * np.linalg.norm(point.Z * np.sqrt(r)[:, None]) / np.sqrt(r.sum())
-        )
+        # f(ar) is least for a^2 = sum r_j |z_j|^2 / sum r_j
+        factor = np.linalg.norm(point.Z * np.sqrt(r)[:, None]) / np.sqrt(r.sum())
+        point = self.point(work, r * factor)
         dual = np.maximum(point.slack, 0.1)
         shrink = 0.2
         for _ in range(MAX_STEPS):
