@@ -54,7 +54,7 @@ class ProjectedClassifier(
         self._finish(data, code)
 
     def _finish(self, data: np.ndarray, code: np.ndarray) -> None:
-        self.support_: np.ndarray = self.scalings_.any(axis=1)
+        self.support_ = np.asarray(self.scalings_.any(axis=1))
         S = np.flatnonzero(self.support_)
         names = getattr(self, "feature_names_in_", None)
         self.selected_features_ = S if names is None else names[S]
