@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
 from ..core.budget import Budget, Callback
 from ..core.checks import check_number
@@ -19,6 +20,7 @@ from .basis_pursuit import solve_simplex
 from .bregman import check_bregman, enough_mu, solve_bregman
 from .row_pursuit import solve_row_sparse
 
+RANK_TOL = 1e-12
 METHODS = ("simplex", "bregman")
 BREGMAN: dict[str, Any] = {"mu": "auto", "delta": 0.9, "tau": 1.0, "tol": 1e-5, "max_iter": 20_000}
 
@@ -29,7 +31,7 @@ def find_least_norm(
     *,
     penalty: str = "l1",
     solver: str = "simplex",
-    rank_tol: float = 1e-12,
+    rank_tol: float = RANK_TOL,
     time_limit: float | None = None,
     callback: Callback | None = None,
     **solver_options: Any,
@@ -134,15 +136,29 @@ def pursue(
 ) -> Answer:
     """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p)."""
     options = check_method(penalty, solver, options)
-    if solver == "bregman" and options["mu"] != "auto":
-        return solve_bregman(rows, target, budget, **options)
-    exact = solve_simplex(rows, target, budget)
-    if exact.stopped is not None:
-        return exact
-    if solver == "bregman":
+    if penalty == "l21":
+        return _pursue_rows(rows, target, budget)
+    if solver == "simplex":
+        return solve_simplex(rows, target, budget)
+    if options["mu"] == "auto":
+        exact = solve_simplex(rows, target, budget)
+        if exact.stopped is not None:
+            return exact
         options["mu"] = enough_mu(rows, exact, options["delta"])
-        return solve_bregman(rows, target, budget, **options)
-    if penalty == "l1" or target.shape[1] == 1:
-        return exact
-    few = solve_row_sparse(rows, target, exact.x, budget)
-    return replace(few, n_iter=few.n_iter + exact.n_iter)
+    return solve_bregman(rows, target, budget, **options)
+
+
+def _pursue_rows(rows: np.ndarray, target: np.ndarray, budget: Budget) -> Answer:
+    """The row-sparse x; its norm does not change if the columns of the target are rotated.
+
+    They are rotated to as few as the target's rank: of one column the norm is the l1 norm.
+    """
+    left, sizes, turn = linalg.svd(target, full_matrices=False)
+    rank = max(1, int(np.count_nonzero(sizes > RANK_TOL * sizes[0])))
+    few = left[:, :rank] * sizes[:rank]
+    answer = solve_simplex(rows, few, budget)
+    if rank > 1 and answer.stopped is None:
+        first = answer.n_iter
+        answer = solve_row_sparse(rows, few, answer.x, budget)
+        answer = replace(answer, n_iter=first + answer.n_iter)
+    return replace(answer, x=answer.x @ turn[:rank], y=answer.y @ turn[:rank])
