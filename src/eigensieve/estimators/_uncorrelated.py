@@ -51,6 +51,9 @@ class ProjectedClassifier(
         member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
         self.means_ = np.asarray(member @ data)
         self.scalings_ = self._find_directions(family)
+        m = self.scalings_.shape[1]
+        separation = np.append(np.square(family.correlations), np.zeros(m))[:m]
+        self.explained_variance_ratio_ = separation / np.square(family.correlations).sum()
         self._finish(data, code)
 
     def _finish(self, data: np.ndarray, code: np.ndarray) -> None:

@@ -54,6 +54,7 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
     support_ : mask (n_features,) of the features that any direction uses
     selected_features_ : their names (or indices), in column order
     canonical_correlations_ : array (n_components,), descending; all 1 for independent samples
+    explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
     rank_ : rank(S_t), the most features that a direction uses with "l1"
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".

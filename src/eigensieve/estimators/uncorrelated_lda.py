@@ -36,6 +36,7 @@ class UncorrelatedLDA(ProjectedClassifier):
     ----------
     scalings_ : array (n_features, n_components), G, of smallest norm
     canonical_correlations_ : array (rank(S_b),), descending; all 1 for independent samples
+    explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
     rank_ : rank(S_t), the most components there are
     orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
     sparsity_ : share of zeros in scalings_

@@ -52,7 +52,7 @@ class LoadingsDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, names: Sequence[str] | None = None) -> LoadingsDisplay:
-        """From a fitted SparseLDA or SparsePCA; names are those of all features it was given."""
+        """From a fitted discriminant or SparsePCA; names are those of all features it was given."""
         if names is None:
             columns = range(estimator.n_features_in_)
             names = getattr(estimator, "feature_names_in_", [f"feature {j}" for j in columns])
