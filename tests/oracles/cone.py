@@ -30,3 +30,30 @@ def inner_problem(B: np.ndarray, g: np.ndarray, t: np.ndarray) -> tuple[float, n
         settings,
     ).solve()
     return -solution.obj_val, np.array(solution.x[:p])
+
+
+def least_l21(A: np.ndarray, B: np.ndarray) -> float:
+    """min sum_j |x_j| (lengths of the rows of x) subject to Ax = B, by its dual.
+
+    max <B, Y> subject to |a_j'Y| <= 1 for every column a_j of A: unlike the primal it has an
+    interior, which cone solvers like.
+    """
+    (m, p), q = A.shape, B.shape[1]
+    unit = np.abs(B).max()
+    cones = np.zeros((p, 1 + q, m, q))
+    for column in range(q):
+        cones[:, 1 + column, :, column] = -A.T
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    solution = clarabel.DefaultSolver(
+        sparse.csc_matrix((m * q, m * q)),
+        -B.ravel() / unit,
+        sparse.csc_matrix(cones.reshape(p * (1 + q), m * q)),
+        np.tile(np.eye(1 + q)[0], p),
+        [clarabel.SecondOrderConeT(1 + q)] * p,
+        settings,
+    ).solve()
+    if solution.status != clarabel.SolverStatus.Solved:
+        raise ArithmeticError(f"clarabel: {solution.status}")
+    return -unit * float(solution.obj_val)
