@@ -21,6 +21,26 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
     return number
 
 
+def check_labels(labels: np.ndarray) -> None:
+    """Refuse missing labels, which would otherwise be a class, or a TypeError, of their own."""
+    if any(map(_is_missing, labels.ravel())) if labels.dtype.kind == "O" else _has_nan(labels):
+        raise InputError("y has missing labels; drop those rows first")
+
+
+def _has_nan(labels: np.ndarray) -> bool:
+    return labels.dtype.kind == "f" and bool(np.isnan(labels).any())
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, or pandas' NA, which is not even unequal to itself."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
+
+
 def check_k(k: Any, name: str = "k") -> int:
     """A cardinality, or another count, as an int >= 1."""
     wrong = InputError(f"{name} is {k!r}; it must be a whole number, at least 1")

@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import InputError, OptionError, VerificationError
-from .solution import Status, relative_gap
+from .solution import Status
 
 PENALTIES = ("l1", "l21")
-SAME = 1e-11  # columns as near as this, relatively, count as identical
+SAME = 1e-12  # columns as near as this, relatively, count as identical
+INCONSISTENT = 1e-8  # part of b that no x explains
 TINY = float(np.finfo(float).tiny)
 
 
@@ -84,8 +85,8 @@ class PursuitSolution:
 
     @property
     def gap(self) -> float:
-        """(objective - bound) / objective."""
-        return relative_gap(self.bound, self.objective, TINY)
+        """(objective - bound) / objective, not below zero."""
+        return max(self.objective - self.bound, 0.0) / max(self.objective, TINY)
 
     @property
     def is_certified(self) -> bool:
@@ -102,11 +103,12 @@ class PursuitSolution:
     def verify(self, A: ArrayLike, b: ArrayLike, *, tol: float = 1e-9) -> None:
         """Recompute everything from A and b; raise `VerificationError` if it is off.
 
-        Checks the objective, the residual, that y satisfies the dual, that the bound is b'y and
-        not above the objective, and that OPTIMAL is claimed only with a closed gap.
+        Checks the objective, the residual, that y satisfies the dual, that the bound is b'y, and
+        that OPTIMAL is claimed only with a closed gap.
         """
         matrix, target = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
-        if matrix.shape[1:] != self.x.shape[:1] or target.shape != self.y.shape:
+        fits = matrix.shape == (len(target), len(self.x)) and target.shape == self.y.shape
+        if not fits or self.x.shape[1:] != target.shape[1:]:
             raise VerificationError(
                 f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
             )
@@ -132,17 +134,36 @@ class PursuitSolution:
             )
 
 
-def find_copies(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Mask (len(columns), p): which columns of ``rows`` equal these, up to sign and round-off."""
-    own = rows[:, columns]
-    lengths, all_lengths = np.linalg.norm(own, axis=0), np.linalg.norm(rows, axis=0)
-    products = own.T @ rows
-    copies = np.abs(products) > (1.0 - 1e-9) * np.outer(lengths, all_lengths)
-    copies &= all_lengths > 0
-    for i, j in np.argwhere(copies):
-        off = own[:, i] - np.sign(products[i, j]) * rows[:, j]
-        copies[i, j] = np.linalg.norm(off) <= SAME * lengths[i]
-    return copies
+def first_copies(columns: np.ndarray) -> np.ndarray:
+    """For every column (g, p) the lowest index of one that equals it, up to sign and round-off.
+
+    Equal columns have equal sums with any weights: only neighbours in that order are compared.
+    """
+    first = np.arange(columns.shape[1])
+    sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
+    order = np.argsort(sums, kind="stable")
+    lengths = np.linalg.norm(columns, axis=0)
+    close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
+    for group in np.split(order, np.flatnonzero(~close) + 1):
+        waiting = np.sort(group[lengths[group] > 0])
+        while waiting.size > 1:
+            one, others = waiting[0], waiting[1:]
+            off = np.minimum(
+                np.linalg.norm(columns[:, others] - columns[:, [one]], axis=0),
+                np.linalg.norm(columns[:, others] + columns[:, [one]], axis=0),
+            )
+            same = off <= SAME * lengths[one]
+            first[others[same]] = one
+            waiting = others[~same]
+    return first
+
+
+def unify_copies(columns: np.ndarray) -> None:
+    """Make copies equal to the last digit, so that round-off does not choose among them."""
+    first = first_copies(columns)
+    copies = np.flatnonzero(first != np.arange(first.size))
+    own, models = columns[:, copies], columns[:, first[copies]]
+    columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,21 +194,29 @@ class OrthonormalForm:
     @classmethod
     def of(cls, A: np.ndarray, b: np.ndarray, rank_tol: float) -> OrthonormalForm:
         """From A (m, p) of any rank and b (m, q); an error if nothing satisfies Ax = b."""
-        lengths = np.linalg.norm(A, axis=1)
-        unit = np.where(lengths > 0, lengths, 1.0)
+        unit = _lengths_of_rows(A)
         left, sizes, rows = linalg.svd(A / unit[:, None], full_matrices=False)
         rank = int(np.count_nonzero(sizes > rank_tol * sizes.max(initial=0.0)))
         left, sizes, rows = left[:, :rank], sizes[:rank], rows[:rank]
         scaled = b / unit[:, None]
         coordinates = left.T @ scaled
         missed = np.abs(scaled - left @ coordinates).max(initial=0.0)
-        if missed > np.sqrt(rank_tol) * np.abs(scaled).max(initial=0.0):
+        if missed > max(rank_tol, INCONSISTENT) * np.abs(scaled).max(initial=0.0):
             raise InputError(
                 "no x satisfies Ax = b: the rows of A are dependent, those of b are not; "
                 "remove contradicting rows, or use a lasso"
             )
         target = coordinates / sizes[:, None]
-        return cls(np.ascontiguousarray(rows), target, (left / sizes) / unit[:, None])
+        rows = np.ascontiguousarray(rows)
+        unify_copies(rows)
+        return cls(rows, target, (left / sizes) / unit[:, None])
+
+
+def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
+    """Euclidean lengths, without over- or underflow; 1 for rows of zeros."""
+    largest = np.abs(A).max(axis=1)
+    largest[largest == 0.0] = 1.0
+    return largest * np.maximum(np.linalg.norm(A / largest[:, None], axis=1), 1.0)
 
 
 def judge(

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import InputError
-from .checks import check_k, check_number
+from .checks import check_k, check_labels, check_number
+from .pursuit import unify_copies
 from .stats import ClassStats
 
 RANK_TOL = 1e-6
@@ -66,24 +67,28 @@ class UncorrelatedFamily:
     ) -> UncorrelatedFamily:
         """From samples (n, p) and labels (n,).
 
-        Singular values of the centred samples below ``rank_tol`` times the largest count as zero,
-        and so do canonical correlations below ``rank_tol``: two samples that are nearly equal must
-        not define a direction.
+        Singular values of the centred samples, columns scaled to unit variance, count as zero below
+        ``rank_tol`` times the largest, and so do canonical correlations below ``rank_tol``: two
+        samples that are nearly equal must not define a direction, in whatever units.
         """
-        check_number(rank_tol, "rank_tol", 0.0, 1.0, "a number in [0, 1]")
+        check_number(rank_tol, "rank_tol", 0.0, 0.1, "a number in [0, 0.1]")
         labels = np.asarray(y)
+        check_labels(labels)
         whole = ClassStats.from_data(X, np.zeros(labels.shape, dtype=np.int8), form="rows")
         assert whole.rows is not None
         n = whole.n_samples
         if not whole.rows.any():
             raise InputError("no column varies: there is nothing to separate the classes by")
+        g = _numerical_rank(whole.rows, rank_tol)
+        varies = whole.rows.any(axis=0)
         # from the smallest to the largest column there may be 140 powers of ten: squares overflow
         unit = float(np.abs(whole.rows).max())
         left, sizes, rows = linalg.svd(
             whole.rows / (unit * np.sqrt(n)), full_matrices=False, overwrite_a=True
         )
-        g = int(np.count_nonzero(sizes > rank_tol * sizes[0]))
         left, sizes, rows = left[:, :g], sizes[:g] * unit, np.ascontiguousarray(rows[:g])
+        rows[:, ~varies] = 0.0
+        unify_copies(rows)
         P, correlations = _discriminate(left, labels, rank_tol)
         return cls(whole.means[0], rows, sizes, left, P, correlations)
 
@@ -134,7 +139,8 @@ class UncorrelatedFamily:
         G = self.rows.T @ (wide / self.sizes[:, None])
         if M2 is not None:
             free = _shaped(M2, G.shape, "M2")
-            _near(self.rows @ free, 0.0, np.abs(free).max(initial=0.0), "M2 is not orthogonal to U")
+            unit = max(np.abs(free).max(initial=0.0), np.abs(G).max(initial=0.0))
+            _near(self.rows @ free, 0.0, unit, "M2 is not orthogonal to U")
             G = G + free
         if Z is not None:
             turn = _shaped(Z, (G.shape[1],) * 2, "Z")
@@ -144,8 +150,8 @@ class UncorrelatedFamily:
 
     def _complete(self, n_components: int | None, M1: ArrayLike | None) -> np.ndarray:
         """[P M1]."""
-        q, given = self.smallest, None if M1 is None else np.asarray(M1, dtype=np.float64)
-        default = q if given is None else q + given.shape[-1]
+        q, given = self.smallest, None if M1 is None else _matrix(M1, "M1")
+        default = q if given is None else q + given.shape[1]
         size = default if n_components is None else check_k(n_components, "n_components")
         if not q <= size <= self.rank:
             raise InputError(
@@ -169,7 +175,12 @@ class UncorrelatedFamily:
 
     def contains(self, G: ArrayLike, *, tol: float = 1e-9) -> bool:
         """Whether G (p, l) is a solution, up to ``tol``."""
-        W = self.sizes[:, None] * (self.rows @ np.asarray(G, dtype=np.float64))
+        directions = _matrix(G, "G")
+        if len(directions) != self.rows.shape[1]:
+            raise InputError(
+                f"G has {len(directions)} rows; there are {self.rows.shape[1]} columns"
+            )
+        W = self.sizes[:, None] * (self.rows @ directions)
         q, size = self.smallest, W.shape[1]
         if not q <= size <= self.rank:
             return False
@@ -178,13 +189,24 @@ class UncorrelatedFamily:
         return bool(uncorrelated and np.abs(reach @ reach.T - np.eye(q)).max() <= tol)
 
 
+def _numerical_rank(centred: np.ndarray, rank_tol: float) -> int:
+    """The rank of the centred samples; the units of the columns do not matter."""
+    n, p = centred.shape
+    largest = np.abs(centred).max(axis=0)
+    scaled = centred / np.where(largest > 0, largest, 1.0)
+    scaled /= np.maximum(np.linalg.norm(scaled, axis=0), 1.0)  # 1 or more, unless constant
+    sizes = linalg.svdvals(scaled, overwrite_a=True)
+    least = max(rank_tol, max(n, p) * np.finfo(float).eps)
+    return int(np.count_nonzero(sizes > least * sizes[0]))
+
+
 def _discriminate(
     left: np.ndarray, labels: np.ndarray, rank_tol: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """P and the canonical correlations."""
     classes, code = np.unique(labels, return_inverse=True)
     if classes.size < 2:
-        raise InputError(f"y has one class only, {classes[0]!r}; at least two are needed")
+        raise InputError(f"y has one class only ({str(classes[0])!r}); two are needed")
     P, correlations, turn = linalg.svd(left.T @ class_contrasts(code), full_matrices=False)
     q = int(np.count_nonzero(correlations > rank_tol))
     if q == 0:
@@ -228,8 +250,18 @@ def _canonical_turn(turn: np.ndarray) -> np.ndarray:
     return np.column_stack(found)
 
 
+def _matrix(value: ArrayLike, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must hold numbers only: {error}") from error
+    if array.ndim != 2:
+        raise InputError(f"{name} has shape {array.shape}; it must be a matrix")
+    return array
+
+
 def _shaped(value: ArrayLike, shape: tuple[int, ...], name: str) -> np.ndarray:
-    array = np.asarray(value, dtype=np.float64)
+    array = _matrix(value, name)
     if array.shape != shape:
         raise InputError(f"{name} has shape {array.shape}; it must be {shape}")
     return array

@@ -141,12 +141,6 @@ def draw_seed(random_state: Any) -> int | None:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def check_labels(y: np.ndarray) -> None:
-    """Refuse missing labels, which would otherwise be a class, or a TypeError, of their own."""
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
-        raise InputError("y has missing labels; drop those rows first")
-
-
 def tell_if_unfinished(status: Status | None, kept: object) -> None:
     """The one place where a status becomes a warning, or goes on as Ctrl-C.
 

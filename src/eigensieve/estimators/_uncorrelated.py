@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 
 import numpy as np
@@ -15,9 +16,12 @@ from sklearn.base import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..core.checks import check_labels
 from ..core.uncorrelated import UncorrelatedFamily
 from ._rules import LinearRule, check_priors, check_rule, make_rule
-from ._shared import check_labels, check_unique_names
+from ._shared import check_unique_names
+
+LOST_DIGITS = 1e-10  # ratio of singular values
 
 
 class ProjectedClassifier(
@@ -36,15 +40,21 @@ class ProjectedClassifier(
     def _fit(self, X: ArrayLike, y: ArrayLike) -> None:
         check_unique_names(X)
         check_rule(self.rule, self.priors)
+        check_labels(np.asarray(y))
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-        check_labels(labels)
         check_classification_targets(labels)
         self.classes_, code = np.unique(labels, return_inverse=True)
         counts = np.bincount(code)
         self.priors_ = check_priors(self.priors, counts / counts.sum())
-        family = UncorrelatedFamily.from_data(data, code, rank_tol=self.rank_tol)
+        family = UncorrelatedFamily.from_data(data, labels, rank_tol=self.rank_tol)
+        if family.sizes[-1] < LOST_DIGITS * family.sizes[0]:
+            warnings.warn(
+                "the scales of the columns differ so much that digits are lost; standardise them",
+                UserWarning,
+                stacklevel=3,
+            )
         self.rank_ = family.rank
         self.canonical_correlations_ = family.correlations
         self.xbar_ = family.mean

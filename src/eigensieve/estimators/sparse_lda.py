@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.builders import check_ridge, lda_pencil_from_stats
-from ..core.checks import check_k
+from ..core.checks import check_k, check_labels
 from ..core.criteria import fix_signs, generalized_eigh
 from ..core.pencil import Pencil
 from ..core.shrinkage import resolve_shrinkage
@@ -31,7 +31,6 @@ from ..solvers.dispatch import serves, solve, solve_path
 from ._rules import check_priors
 from ._shared import (
     check_certificate,
-    check_labels,
     check_solver_options,
     check_unique_names,
     clip_k,
@@ -202,10 +201,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
         check_unique_names(X)
         check_certificate(self.certificate)
+        check_labels(np.asarray(y))
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-        check_labels(labels)
         check_classification_targets(labels)
         stats = ClassStats.from_data(data, labels, form="rows")
         assert stats.rows is not None

@@ -35,7 +35,8 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
     priors : array (n_classes,), optional
         Class probabilities for rule "lda"; the frequencies by default.
     rank_tol : float, default 1e-6
-        Singular values of the centred rows below this share of the largest are zero.
+        Singular values of the centred rows, columns scaled to unit variance, are zero below this
+        share of the largest.
     time_limit : seconds for the search
     solver_options : dict, of "bregman": mu, delta, tau, tol, max_iter
         See `eigensieve.basis_pursuit`.

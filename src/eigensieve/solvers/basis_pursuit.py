@@ -28,13 +28,15 @@ from ..core.solution import Status
 
 REFACTOR = 40  # steps until the inverse, y and s are computed afresh
 WRONG_SIGN = 1e-13  # of a weight, as a share of all
+CLOSED = 1e-11  # relative gap
 VIOLATION = 2e-13  # of |u_j'y| <= 1
 NEAR = 0.25  # share of wrong signs up to which the last vertex is a good start
-OVERSTEPS = (1e-10, 1e-8, 1e-6)
+OVERSTEPS = (1e-10, 1e-8, 1e-6, 1e-4)
 SINGULAR = 1e-5  # of the inverse of the basis: largest error of A A^-1
 MOVE = 1e-7  # of the bounds, against ties
 NEGLIGIBLE = 1e-10  # weights that may be zero
-EXACT = 1e-14  # relative residual
+EXACT = 1e-13  # relative residual
+MOST_REPAIRS = 500  # times REFACTOR steps
 ROUNDS = 20  # of putting bounds back and repairing, at most
 GOLDEN = 0.6180339887498949
 
@@ -79,13 +81,20 @@ class _Vertex:
             return shortest, np.zeros(c.size)
         if self.n_active == c.size and not self._is_near(c):
             self._leave()
+        best, smallest = (shortest, np.zeros(c.size)), np.inf
         for self.overstep in OVERSTEPS:
             try:
-                return self._climb(c)
+                x, y = self._climb(c)
             except _Singular:
                 self._leave()
-        self.stopped = self.stopped or Status.FEASIBLE
-        return shortest, np.zeros(c.size)
+                continue
+            gap = 1.0 - float(c @ y) / float(np.abs(x).sum())
+            if gap <= CLOSED or self.stopped is not None:
+                return x, y
+            if gap < smallest:
+                best, smallest = (x, y), gap
+            self._leave()
+        return best
 
     def _climb(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self._reach(c):
@@ -93,8 +102,8 @@ class _Vertex:
         for _ in range(ROUNDS):
             before = self.n_steps
             if not self._improve(c) or self._restore(c) or self.n_steps == before:
-                return self._read(c)
-        raise _Singular
+                break
+        return self._read(c)
 
     def _is_near(self, c: np.ndarray) -> bool:
         """Whether few edges lead up from here: measured, each of them costs two or three steps."""
@@ -173,20 +182,21 @@ class _Vertex:
         from ..kernels import simplex
 
         self.bounds = np.ones_like(self.bounds)
-        status = simplex.UNFINISHED
-        while status == simplex.UNFINISHED:
-            if not self._may_go_on():
-                return True
+        allowed, unfinished = VIOLATION, 0
+        while True:
             self._refresh()
-            if np.abs(self.s).max() <= 1.0 + VIOLATION:
+            if np.abs(self.s).max() <= 1.0 + allowed or not self._may_go_on():
                 break
             status, steps = simplex.repair(
                 self.rows, c, self.basis, self.signs, self.inverse, self.y, self.s,
-                VIOLATION, REFACTOR,
+                allowed, REFACTOR,
             )  # fmt: skip
             self.n_steps += steps
-            if status == simplex.UNBOUNDED:
+            unfinished += status == simplex.UNFINISHED
+            if status == simplex.UNBOUNDED or unfinished > MOST_REPAIRS:
                 raise _Singular
+            if status == simplex.OPTIMAL:
+                allowed *= 2.0  # all was well before the refresh: this is a poor basis' round-off
         weights = self._weights(c) * self.signs
         return bool(weights.min() >= -WRONG_SIGN * np.abs(weights).sum())
 
@@ -209,4 +219,4 @@ class _Vertex:
                 weights[needed] = few
         x = np.zeros(self.s.size)
         x[self.basis] = weights
-        return x, self.y.copy()
+        return x, self.y / max(1.0, float(np.abs(self.s).max()))

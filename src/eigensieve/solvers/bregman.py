@@ -18,7 +18,7 @@ from scipy import linalg
 
 from ..core.budget import Budget
 from ..core.checks import check_k, check_number
-from ..core.pursuit import Answer, find_copies
+from ..core.pursuit import Answer, first_copies
 from ..core.solution import Status
 from ..errors import OptionError
 
@@ -30,7 +30,7 @@ DEGENERATE = 1e-9
 def check_bregman(mu: Any, delta: Any, tau: Any, tol: Any, max_iter: Any) -> None:
     """Raise unless the parameters make sense; mu may be "auto"."""
     biggest = np.finfo(float).max
-    if mu != "auto":
+    if not (isinstance(mu, str) and mu == "auto"):
         check_number(mu, "mu", np.finfo(float).tiny, biggest, "a positive number, or 'auto'")
     for value, name in ((delta, "delta"), (tau, "tau"), (tol, "tol")):
         check_number(value, name, np.finfo(float).tiny, biggest, "a positive number")
@@ -83,16 +83,17 @@ def enough_mu(rows: np.ndarray, exact: Answer, delta: float) -> float:
 
 def _threshold(rows: np.ndarray, x: np.ndarray, y0: np.ndarray) -> float:
     S = np.flatnonzero(x)
-    copies = find_copies(rows, S)
-    share = x[S] / copies.sum(axis=1)
+    first = first_copies(rows)
+    share = x[S] / np.bincount(first)[first[S]]
     y1 = linalg.lstsq(rows[:, S].T, share)[0]
-    free = ~copies.any(axis=0)
+    free = ~np.isin(first, first[S])
     s, t = rows[:, free].T @ y0, rows[:, free].T @ y1
     moving = np.abs(t) > np.finfo(float).eps * np.abs(t).max(initial=0.0)
     room = (1.0 - np.sign(t[moving]) * s[moving]) / np.abs(t[moving])
-    least = float(room.min(initial=np.inf))
+    # in units of the largest weight; without other columns every mu will do
+    least = float(room.min(initial=1.0 / np.abs(share).max())) * np.abs(share).max()
     if least <= DEGENERATE:
         raise OptionError(
-            "mu='auto' finds no threshold: the least norm is reached by several x; give a number"
+            "mu='auto' finds no threshold, because the optimum is degenerate; give a number"
         )
-    return 1.0 / least
+    return float(np.abs(share).max() / least)

@@ -51,7 +51,7 @@ def find_least_norm(
         Bregman iteration, an approximation, for "l1" only.
     rank_tol : float
         Singular values of A (rows scaled to length 1) below this share of the largest are zero.
-    time_limit : seconds; what there is then satisfies Ax = b, and has a valid bound
+    time_limit : seconds; what "simplex" has then satisfies Ax = b, and has a valid bound
     callback : called with progress events
     **solver_options : of "bregman"
         mu ("auto": just above the threshold from which the limit is exact), delta, tau (tau * delta
@@ -63,8 +63,8 @@ def find_least_norm(
 
     Notes
     -----
-    x has at most rank(A) non-zeros (for "l1", in each column). The minimum may be attained by
-    several x: of identical columns the first is used.
+    With "l1" no column of x has more than rank(A) non-zeros. The minimum may be attained by several
+    x; of identical columns the first is used.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def find_least_norm(
     budget = Budget(time_limit, callback=callback)
     matrix, target = _check_data(A, b)
     columns = target.reshape(len(target), -1)
-    check_number(rank_tol, "rank_tol", 0.0, 1.0, "a number in [0, 1]")
+    check_number(rank_tol, "rank_tol", 0.0, 0.1, "a number in [0, 0.1]")
     form = OrthonormalForm.of(matrix, columns, rank_tol)
     with budget.interruptible():
         answer = pursue(form.rows, form.target, penalty, solver, budget, solver_options)
@@ -92,8 +92,13 @@ def find_least_norm(
 
 def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     try:
-        matrix, target = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64)
+        given = np.asarray(A), np.asarray(b)
+        if any(np.iscomplexobj(array) for array in given):
+            raise InputError("A and b must be real; stack real and imaginary parts")
+        matrix, target = (np.array(array, dtype=np.float64) for array in given)
     except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"A and b must hold numbers only: {error}") from error
     if matrix.ndim != 2 or target.ndim not in (1, 2) or len(matrix) != len(target):
         raise InputError(
@@ -136,16 +141,26 @@ def pursue(
 ) -> Answer:
     """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p)."""
     options = check_method(penalty, solver, options)
-    if penalty == "l21":
-        return _pursue_rows(rows, target, budget)
-    if solver == "simplex":
-        return solve_simplex(rows, target, budget)
-    if options["mu"] == "auto":
-        exact = solve_simplex(rows, target, budget)
-        if exact.stopped is not None:
-            return exact
-        options["mu"] = enough_mu(rows, exact, options["delta"])
-    return solve_bregman(rows, target, budget, **options)
+    if solver == "bregman":
+        return _iterate(rows, target, budget, options)
+    unit = float(np.abs(target).max(initial=0.0)) or 1.0
+    find = solve_simplex if penalty == "l1" else _pursue_rows
+    answer = find(rows, target / unit, budget)
+    return replace(answer, x=answer.x * unit)
+
+
+def _iterate(
+    rows: np.ndarray, target: np.ndarray, budget: Budget, options: dict[str, Any]
+) -> Answer:
+    """The Bregman iteration, with the exact dual as certificate where mu was found by it."""
+    if options["mu"] != "auto" or not target.any():
+        given = {**options, "mu": 1.0} if options["mu"] == "auto" else options
+        return solve_bregman(rows, target, budget, **given)
+    exact = solve_simplex(rows, target, budget)
+    if exact.stopped is not None:
+        return exact
+    mu = enough_mu(rows, exact, options["delta"])
+    return replace(solve_bregman(rows, target, budget, **{**options, "mu": mu}), y=exact.y)
 
 
 def _pursue_rows(rows: np.ndarray, target: np.ndarray, budget: Budget) -> Answer:

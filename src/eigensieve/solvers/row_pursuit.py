@@ -24,12 +24,12 @@ import numpy as np
 from scipy import linalg
 
 from ..core.budget import Budget
-from ..core.pursuit import Answer, find_copies, row_lengths
+from ..core.pursuit import Answer, first_copies, row_lengths
 from ..core.solution import Status
 
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual
 MAX_ROUNDS = 50  # of the working set
-CLOSE = 1e-9  # relative gap at which the last steps take over
+CLOSE = 1e-11  # relative gap at which the last steps take over
 VIOLATION = 1e-12  # of |u_j'Y| <= 1
 SHORTEST = 1e-6  # multipliers below this share of the largest are taken for zeros, at first
 NEWTON_STEPS = 12
@@ -135,8 +135,7 @@ class _Search:
             rest = self.rows - Q @ (Q.T @ self.rows)
             order = linalg.qr(rest, mode="r", pivoting=True)[1]
             work = np.union1d(work, order[:missing])
-        copies = find_copies(self.rows[:, work], np.arange(work.size))
-        return work[~np.triu(copies, 1).any(axis=0)]
+        return work[np.unique(first_copies(self.rows[:, work]))]
 
     def point(self, work: np.ndarray, r: np.ndarray, Y: np.ndarray | None = None) -> _Point:
         """The point with these r and Y, or with Y = M(r)^-1 C."""
@@ -253,13 +252,16 @@ class _Search:
 
     def _by_least_squares(self, point: _Point) -> _Found | None:
         """x from the long rows alone, if they can do without the others."""
-        work = point.work[self._is_long(point)]
+        long = self._is_long(point)
+        work, x = point.work[long], point.x[long]
         U = self.rows[:, work]
-        x, _, rank, _ = linalg.lstsq(U, self.target)
-        lengths = np.linalg.norm(x, axis=1)
-        off = np.linalg.norm(U @ x - self.target)
-        if off > EXACT * np.linalg.norm(self.target) or rank < work.size or not lengths.all():
+        change, _, rank, _ = linalg.lstsq(U, self.target - U @ x, cond=DEPENDENT)
+        x = x + change
+        if np.linalg.norm(U @ x - self.target) > EXACT * np.linalg.norm(self.target):
             return None
+        lengths = np.linalg.norm(x, axis=1)
+        if rank < work.size or not lengths.all():
+            return _Found(work, x, lengths, point.Y)  # several x are optimal: Y is not moved
         Y = point.Y + linalg.lstsq(U.T, x / lengths[:, None] - U.T @ point.Y)[0]
         return _Found(work, x, lengths, Y)
 
