@@ -113,7 +113,7 @@ def report_rivals(
         )
     mu, tol = enough_mu(rows, exact, 0.9), PAPER_EPS / float(np.linalg.norm(target))
     slow, seconds = best_of(
-        1, lambda: solve_bregman(rows, target, Budget(), mu=mu, tol=tol, max_iter=50_000)
+        1, lambda: solve_bregman(rows, target, Budget(), mu=mu, tol=tol, max_iter=30_000)
     )
     end = "converged" if slow.stopped is None else str(slow.stopped)
     off = np.abs(slow.x - exact.x).max() / np.abs(exact.x).max()

@@ -15,6 +15,7 @@ import eigensieve as es
 from eigensieve.core.budget import Budget, Progress
 from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from eigensieve.solvers.basis_pursuit import _Vertex
 from tests.oracles import linear
 
 Rng = np.random.Generator
@@ -503,3 +504,24 @@ def test_the_repr_says_what_was_found() -> None:
     text = repr(es.basis_pursuit([[1.0, -4.0, 3.0]], [6.0]))
     assert text.startswith("PursuitSolution(1 of 3 non-zero, l1 norm=1.5, gap=")
     assert "status=optimal, solver='simplex'" in text
+
+
+def test_bounds_are_moved_apart_where_steps_of_length_zero_follow_one_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moved = []
+    move = _Vertex._move_bounds
+
+    def watched(vertex: _Vertex) -> None:
+        before = vertex.bounds.copy()
+        move(vertex)
+        moved.append(np.unique(vertex.bounds).size > len(vertex.basis))
+        assert np.array_equal(vertex.bounds[vertex.basis], before[vertex.basis])
+        assert (vertex.bounds >= before).all()
+
+    monkeypatch.setattr(_Vertex, "_move_bounds", watched)
+    A, b, least = smooth_problem(8)
+    found = es.basis_pursuit(A, b)
+    assert moved == [True]
+    assert found.is_certified
+    assert found.objective == pytest.approx(least, rel=1e-9)
