@@ -146,7 +146,7 @@ def test_judge_scales_y_until_it_is_a_certificate() -> None:
     assert judged.bound == pytest.approx(3.0, rel=1e-15)
     short = judge(A, b, TRUE.x, 0.5 * TRUE.y, "l1", "simplex")
     short.verify(A, b)
-    assert short.status is Status.CONVERGED
+    assert short.status is Status.FEASIBLE
     assert short.bound == 1.5
 
 

@@ -60,7 +60,8 @@ class PursuitSolution:
     residual : float, |Ax - b| / |b|
     penalty, solver : str
     status : Status
-        OPTIMAL if gap and residual are at most gap_tol.
+        OPTIMAL if gap and residual are at most gap_tol; CONVERGED if an iteration reached its own
+        tolerance, FEASIBLE if the gap could not be closed.
     gap_tol : float
     n_iter : int, pivots or iterations
     seconds : float
@@ -239,9 +240,9 @@ def judge(
         residual=relative_residual(A, x, b),
         penalty=penalty,
         solver=solver,
-        status=stopped or Status.CONVERGED,
+        status=stopped or Status.FEASIBLE,
         gap_tol=gap_tol,
     )
-    if stopped is None and max(abs(solution.gap), solution.residual) <= gap_tol:
+    if stopped in (None, Status.CONVERGED) and max(abs(solution.gap), solution.residual) <= gap_tol:
         return replace(solution, status=Status.OPTIMAL)
     return solution

@@ -36,7 +36,7 @@ SINGULAR = 1e-5  # of the inverse of the basis: largest error of A A^-1
 MOVE = 1e-7  # of the bounds, against ties
 NEGLIGIBLE = 1e-10  # weights that may be zero
 EXACT = 1e-13  # relative residual
-MOST_REPAIRS = 500  # times REFACTOR steps
+MOST_STEPS = 200  # times the rank, in either phase: two or three are usual
 ROUNDS = 20  # of putting bounds back and repairing, at most
 GOLDEN = 0.6180339887498949
 
@@ -142,11 +142,11 @@ class _Vertex:
         """The second phase, up to a vertex that is optimal for the bounds as they are."""
         from ..kernels import simplex
 
-        status = simplex.UNFINISHED
+        status, before = simplex.UNFINISHED, self.n_steps
         while status != simplex.OPTIMAL:
+            self._refresh()
             if not self._may_go_on():
                 return False
-            self._refresh()
             status, steps = simplex.improve(
                 self.rows, c, self.basis, self.signs, self.inverse, self.y, self.s, self.bounds,
                 self.overstep, WRONG_SIGN, REFACTOR,
@@ -154,7 +154,7 @@ class _Vertex:
             self.n_steps += steps
             if status == simplex.DEGENERATE:
                 self._move_bounds()
-            elif status == simplex.UNBOUNDED:
+            if status == simplex.UNBOUNDED or self.n_steps - before > MOST_STEPS * (c.size + 1):
                 raise _Singular
         return True
 
@@ -182,7 +182,7 @@ class _Vertex:
         from ..kernels import simplex
 
         self.bounds = np.ones_like(self.bounds)
-        allowed, unfinished = VIOLATION, 0
+        allowed, before = VIOLATION, self.n_steps
         while True:
             self._refresh()
             if np.abs(self.s).max() <= 1.0 + allowed or not self._may_go_on():
@@ -192,8 +192,7 @@ class _Vertex:
                 allowed, REFACTOR,
             )  # fmt: skip
             self.n_steps += steps
-            unfinished += status == simplex.UNFINISHED
-            if status == simplex.UNBOUNDED or unfinished > MOST_REPAIRS:
+            if status == simplex.UNBOUNDED or self.n_steps - before > MOST_STEPS * (c.size + 1):
                 raise _Singular
             if status == simplex.OPTIMAL:
                 allowed *= 2.0  # all was well before the refresh: this is a poor basis' round-off

@@ -59,7 +59,7 @@ def solve_bregman(
         x = delta * (V - np.clip(V, -mu, mu))
         off = rows @ x - target
         if np.linalg.norm(off) <= enough:
-            return Answer(x, ahead / mu, k + 1)
+            return Answer(x, ahead / mu, k + 1, Status.CONVERGED)
         if k % POLL == 0:
             budget.report("bregman", "iterations", k, total=max_iter)
             stopped = budget.stop()
