@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from benchmarks.data import half_split
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily
+from tests.oracles import linear
 
 Data = tuple[np.ndarray, np.ndarray]
 Load = Callable[[str], Data]
@@ -72,26 +72,12 @@ def test_no_direction_uses_more_genes_than_the_rank(load: Load, fit: Fit, name: 
     assert np.count_nonzero(lda.scalings_, axis=0).max() <= lda.rank_
 
 
-def least_l1(A: np.ndarray, b: np.ndarray) -> float:
-    """min |x|_1 subject to Ax = b, by HiGHS."""
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(
-        np.ones(2 * A.shape[1]),
-        A_eq=np.hstack([A, -A]),
-        b_eq=b,
-        method="highs-ds",
-        options=tight,
-    )
-    assert found.status == 0
-    return float(found.fun)
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_highs_finds_the_same_norm(load: Load, fit: Fit, name: str) -> None:
     X, _ = load(name)
     G = fit(name, "l1").scalings_[:, : 1 if name == "nakayama" else None]
     A = (X - X.mean(axis=0)) / np.sqrt(len(X))
-    best = [least_l1(A, scores) for scores in (A @ G).T]
+    best = [linear.least_l1(A, scores) for scores in (A @ G).T]
     np.testing.assert_allclose(np.abs(G).sum(axis=0), best, rtol=1e-9)
 
 

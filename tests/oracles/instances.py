@@ -317,3 +317,14 @@ KINDS: dict[str, Callable[[Rng], es.Pencil]] = {
     "full pair": full_pair,
     "blocks": semidefinite_blocks,
 }
+
+
+def shifted_classes(
+    n: int = 24, p: int = 120, K: int = 3, seed: int = 0, shift: float = 3.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """X (n, p) and y for K classes in turn; column k has a shift for class k."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % K
+    X = rng.normal(size=(n, p))
+    X[np.arange(n), y] += shift
+    return X, y
