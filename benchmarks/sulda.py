@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 
 import eigensieve as es
 from eigensieve.core.budget import Budget
-from eigensieve.core.pursuit import judge
+from eigensieve.core.pursuit import Answer, judge
 from eigensieve.core.uncorrelated import class_contrasts
 from eigensieve.solvers.basis_pursuit import solve_simplex
 from eigensieve.solvers.bregman import enough_mu, solve_bregman
@@ -82,26 +82,26 @@ def compare_speed(name: str, repeats: int) -> None:
     answer = judge(rows, target, exact.x, exact.y, "l1", "simplex")
     few, extra = (
         best_of(repeats, lambda: solve_row_sparse(rows, target, exact.x, Budget()))
-        if family.smallest > 1
+        if family.least_dimension > 1
         else (exact, 0.0)
     )
     shared = judge(rows, target, few.x, few.y, "l21", "simplex")
     scores = (X - family.mean) @ exact.x
-    error = np.linalg.norm(scores.T @ scores / len(X) - np.eye(family.smallest))
+    error = np.linalg.norm(scores.T @ scores / len(X) - np.eye(family.least_dimension))
     print(
-        f"\n{name}: {len(X)} x {X.shape[1]}, rank {family.rank}, q = {family.smallest}; "
+        f"\n{name}: {len(X)} x {X.shape[1]}, rank {family.rank}, q = {family.least_dimension}; "
         f"decomposition {svd:.3f} s\n"
         f"  l1:  gap {answer.gap:.0e}, residual {answer.residual:.0e}, orthogonality "
-        f"{error / np.sqrt(family.smallest):.0e}, {answer.support.size} variables, at most "
+        f"{error / np.sqrt(family.least_dimension):.0e}, {answer.support.size} variables, at most "
         f"{int(np.count_nonzero(exact.x, axis=0).max())} a column, {exact.n_iter} steps\n"
         f"  l21: gap {shared.gap:.0e}, residual {shared.residual:.0e}, "
         f"{shared.support.size} variables, {ours + extra:.3f} s with its l1 start"
     )
-    report_rivals(rows, target, exact, answer.objective, ours, repeats)
+    report_rivals(rows, target, exact, answer.objective, ours)
 
 
 def report_rivals(
-    rows: np.ndarray, target: np.ndarray, exact: Any, norm: float, ours: float, repeats: int
+    rows: np.ndarray, target: np.ndarray, exact: Answer, norm: float, ours: float
 ) -> None:
     """Seconds of the others, and ratios to ours."""
     print(f"  {'simplex':<24}{ours:9.4f} s")
@@ -147,7 +147,7 @@ def plain_target(family: es.UncorrelatedFamily, y: np.ndarray) -> np.ndarray:
     """The target with the rotation that the singular value decomposition (5) happens to give."""
     contrasts = class_contrasts(np.unique(y, return_inverse=True)[1])
     P = np.linalg.svd(family.left.T @ contrasts, full_matrices=False)[0]
-    return P / family.sizes[:, None]
+    return P / family.singular_values[:, None]
 
 
 def one_split(X: np.ndarray, y: np.ndarray, seed: int, penalty: str) -> list[float]:
@@ -187,9 +187,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="table 2 only")
     wishes = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
-    es.basis_pursuit(
-        np.eye(3, 5), np.ones(3)
-    )  # compiled, or read from the cache, outside the clock
+    es.basis_pursuit(np.eye(3, 5), np.ones(3))  # compiled outside the clock
     if not wishes.table:
         for name in wishes.sets.split(","):
             compare_speed(name, wishes.repeats)

@@ -17,7 +17,7 @@ ESTIMATORS = [
     es.SparsePCA(),
     es.SparseCCA(),
     es.UncorrelatedLDA(),
-    es.UncorrelatedLDA(rule="lda"),
+    es.UncorrelatedLDA(rule="centroid"),
     es.SparseUncorrelatedLDA(),
     es.SparseUncorrelatedLDA("l21", rule="1-nn"),
     es.SparseUncorrelatedLDA(solver="bregman", rule="lda"),

@@ -37,6 +37,10 @@ MAY_IMPORT = {
 }
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
+# files of solvers/ that bring algorithms together, and are none
+DOORS = {
+    f"eigensieve.solvers{door}" for door in ("", ".base", ".certificate", ".dispatch", ".pursuit")
+}
 ENTRY_POINT = "eigensieve.cli.main"  # its function is called main, as in every console script
 STANDARD = {"__future__", "collections", "contextlib", "functools", "hashlib", "logging", "pathlib"}
 IN_KERNELS = STANDARD | {"numpy", "numba", "math", "typing"}
@@ -154,20 +158,10 @@ def may_use(room: str, library: str) -> bool:
 
 
 def solvers_stand_alone(house: House) -> Iterator[str]:
-    algorithms = {m.name for m in house.values() if m.room == "solvers" and defines_solver(m)}
+    algorithms = {m.name for m in house.values() if m.room == "solvers"} - DOORS
     for module, item in inner_imports(house):
         if module.name in algorithms and item.target in algorithms:
             yield f"{module.name}:{item.line} imports the solver {item.target}"
-
-
-def defines_solver(module: Module) -> bool:
-    return "SOLVER" in {
-        target.id
-        for node in module.tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Name)
-    }
 
 
 def estimators_stand_alone(house: House) -> Iterator[str]:

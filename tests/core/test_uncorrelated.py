@@ -73,7 +73,7 @@ def random_member(family: UncorrelatedFamily, size: int, rng: np.random.Generato
         M2 = random_orthonormal(rng, family.rows.T, p - family.rank)
         M2 = M2 @ rng.normal(size=(p - family.rank, size))
     return family.member(
-        M1=random_orthonormal(rng, family.P, size - family.smallest),
+        M1=random_orthonormal(rng, family.P, size - family.least_dimension),
         M2=M2,
         Z=linalg.qr(rng.normal(size=(size, size)))[0],
     )
@@ -95,7 +95,7 @@ def test_every_member_solves_the_problem(name: str) -> None:
     total, between = scatters(X, y)
     best = np.trace(linalg.pinvh(total, rtol=1e-10) @ between)
     family, rng = UncorrelatedFamily.from_data(X, y), np.random.default_rng(1)
-    for size in range(family.smallest, family.rank + 1):
+    for size in range(family.least_dimension, family.rank + 1):
         for G in (family.member(size), random_member(family, size, rng)):
             assert G.shape == (X.shape[1], size)
             assert is_uncorrelated(G, total)
@@ -109,13 +109,13 @@ def test_ranks_and_correlations_are_those_of_the_eigenproblem(name: str) -> None
     total, between = scatters(X, y)
     family = UncorrelatedFamily.from_data(X, y)
     assert family.rank == np.linalg.matrix_rank(total, rtol=1e-10, hermitian=True)
-    assert family.smallest == np.linalg.matrix_rank(between, rtol=1e-10, hermitian=True)
-    assert family.smallest <= np.unique(y).size - 1
+    assert family.least_dimension == np.linalg.matrix_rank(between, rtol=1e-10, hermitian=True)
+    assert family.least_dimension <= np.unique(y).size - 1
     squares = squared_correlations(total, between)
     np.testing.assert_allclose(
-        family.correlations**2, squares[: family.smallest], rtol=0, atol=1e-10
+        family.correlations**2, squares[: family.least_dimension], rtol=0, atol=1e-10
     )
-    np.testing.assert_allclose(squares[family.smallest :], 0, atol=1e-10)
+    np.testing.assert_allclose(squares[family.least_dimension :], 0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["tall, two classes", "tall, six classes", "unbalanced"])
@@ -124,9 +124,11 @@ def test_the_solution_of_the_eigenproblem_is_a_member(name: str) -> None:
     total, between = scatters(X, y)
     family = UncorrelatedFamily.from_data(X, y)
     vectors = linalg.eigh(between, total)[1][:, ::-1]
-    for size in range(family.smallest, family.rank + 1):
+    for size in range(family.least_dimension, family.rank + 1):
         assert family.contains(vectors[:, :size])
-    distinct = vectors[:, : family.smallest]  # the correlations differ: signs are all that is free
+    distinct = vectors[
+        :, : family.least_dimension
+    ]  # the correlations differ: signs are all that is free
     cosines = np.abs(np.sum(family.member() * (total @ distinct), axis=0))
     np.testing.assert_allclose(cosines, 1, atol=1e-9)
 
@@ -143,7 +145,9 @@ def test_what_is_no_solution_is_told(name: str) -> None:
     assert not family.contains(np.column_stack([G, G]))
     wide = family.member(family.rank)
     assert not family.contains(np.column_stack([wide, wide[:, :1]]))
-    late = family.member(family.smallest + 1)[:, 1:]  # uncorrelated, but it lacks a direction
+    late = family.member(family.least_dimension + 1)[
+        :, 1:
+    ]  # uncorrelated, but it lacks a direction
     assert is_uncorrelated(late, total)
     assert np.trace(late.T @ between @ late) < best - 0.01
     assert not family.contains(late)
@@ -164,7 +168,7 @@ def test_target_and_scores_belong_to_the_member(name: str) -> None:
     np.testing.assert_allclose(family.rows @ G, family.target, atol=1e-10)
     np.testing.assert_allclose((X - X.mean(axis=0)) @ G, family.scores, atol=1e-9)
     np.testing.assert_allclose(family.mean, X.mean(axis=0), rtol=1e-14)
-    assert np.all(np.diff(family.sizes) <= 0)
+    assert np.all(np.diff(family.singular_values) <= 0)
     assert np.all(np.diff(family.correlations) <= 1e-8)
 
 
@@ -172,7 +176,7 @@ def test_target_and_scores_belong_to_the_member(name: str) -> None:
 def test_a_dual_in_terms_of_samples(name: str) -> None:
     X, y = make(name)
     family = UncorrelatedFamily.from_data(X, y)
-    dual = np.random.default_rng(3).normal(size=(family.rank, family.smallest))
+    dual = np.random.default_rng(3).normal(size=(family.rank, family.least_dimension))
     weights = family.to_samples(dual)
     np.testing.assert_allclose((X - X.mean(axis=0)).T @ weights, family.rows.T @ dual, atol=1e-9)
 
@@ -184,7 +188,7 @@ def test_the_smallest_member_has_the_least_norm() -> None:
     )
     least = np.linalg.norm(family.member())
     for _ in range(5):
-        assert np.linalg.norm(random_member(family, family.smallest, rng)) > least
+        assert np.linalg.norm(random_member(family, family.least_dimension, rng)) > least
 
 
 def test_directions_beyond_the_smallest_are_principal_components_of_what_is_left() -> None:
@@ -192,7 +196,7 @@ def test_directions_beyond_the_smallest_are_principal_components_of_what_is_left
     X, y = make("wide, four classes")
     family = UncorrelatedFamily.from_data(X, y)
     centred = X - X.mean(axis=0)
-    more = family.member(family.rank)[:, family.smallest :]
+    more = family.member(family.rank)[:, family.least_dimension :]
     rest = centred - family.scores @ (family.scores.T @ centred) / len(X)
     components = np.sqrt(len(X)) * linalg.svd(rest, full_matrices=False)[0][:, : more.shape[1]]
     cosines = np.abs(np.sum(components * (centred @ more), axis=0)) / len(X)
@@ -201,7 +205,7 @@ def test_directions_beyond_the_smallest_are_principal_components_of_what_is_left
 
 def test_wrong_parameters_of_a_member_are_refused() -> None:
     family = UncorrelatedFamily.from_data(*make("wide, four classes"))
-    g, q, p = family.rank, family.smallest, 40
+    g, q, p = family.rank, family.least_dimension, 40
     rng = np.random.default_rng(0)
     good = random_orthonormal(rng, family.P, 2)
     for size in (q - 1, g + 1):
@@ -267,7 +271,7 @@ def test_near_duplicate_samples_define_no_direction(label: str, distance: float,
     y = np.append(y, y[:2] if label == "the same label" else y[:2][::-1])
     family = UncorrelatedFamily.from_data(X, y)
     assert family.rank == 23  # of 26 samples
-    assert family.smallest == K - 1
+    assert family.least_dimension == K - 1
     separable = label == "the same label"
     assert (family.correlations.min() > 1 - 1e-8) == separable
     G = family.member()
@@ -365,7 +369,7 @@ def test_partly_equal_correlations_are_stable_too(K: int, exact: int) -> None:
     X, y = exactly_separated(K, exact)
     family = UncorrelatedFamily.from_data(X, y)
     assert np.count_nonzero(family.correlations > 1 - 1e-8) == exact
-    assert family.smallest == K - 1
+    assert family.least_dimension == K - 1
     for seed in range(3):
         again = UncorrelatedFamily.from_data(perturbed(X, seed), y)
         np.testing.assert_allclose(again.scores, family.scores, rtol=0, atol=1e-9)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
+from eigensieve import SparseLDA, SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
 from eigensieve.errors import InputError, OptionError
 from tests.oracles import linear
 from tests.oracles.instances import shifted_classes as make
@@ -331,10 +331,15 @@ def test_wrong_data() -> None:
         SparseUncorrelatedLDA().fit(X * np.where(np.arange(120) == 2, 1e160, 1.0), y)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan])
-def test_missing_labels(missing: object) -> None:
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("classifier", [SparseUncorrelatedLDA(), UncorrelatedLDA(), SparseLDA()])
+def test_missing_labels(missing: object, classifier: ClassifierMixin) -> None:
     X, y = make(K=2)
     labels = np.array(["a", "b"], dtype=object)[y]
     labels[3] = missing
-    with pytest.raises(ValueError, match=r"missing labels|NaN"):
-        SparseUncorrelatedLDA().fit(X, labels)
+    with pytest.raises(InputError, match="missing labels"):
+        clone(classifier).fit(X, labels)
+    with pytest.raises(InputError, match="missing labels"):
+        clone(classifier).fit(X, np.where(np.arange(24) == 3, np.nan, y))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        clone(classifier).fit(X, None)

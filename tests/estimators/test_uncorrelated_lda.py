@@ -137,7 +137,7 @@ def test_probabilities_are_those_of_gaussians(K: int, n_components: int | None) 
     np.testing.assert_allclose(lda.priors_, priors)
     np.testing.assert_allclose(np.exp(lda.predict_log_proba(new)), expected, atol=1e-10)
     # with the nearest mean: the total covariance, which is I here, and equal priors
-    centroid = UncorrelatedLDA(n_components).fit(X, y)
+    centroid = UncorrelatedLDA(n_components, rule="centroid").fit(X, y)
     even = gaussian_posterior(W, means, np.eye(Z.shape[1]), np.full(K, 1 / K))
     np.testing.assert_allclose(centroid.predict_proba(new), even, atol=1e-10)
 

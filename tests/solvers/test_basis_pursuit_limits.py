@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
 
 import eigensieve as es
 from eigensieve.core.budget import Budget, Progress
@@ -188,3 +192,15 @@ def test_wrong_data_are_refused(A: Any, b: Any, message: str) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         es.basis_pursuit(A2, [1.0, 1.0], **options)
+
+
+@pytest.mark.parametrize("wrap", [sparse.csr_array, aslinearoperator])
+def test_a_matrix_that_is_not_dense_is_refused(wrap: Callable[[np.ndarray], Any]) -> None:
+    with pytest.raises(InputError, match="dense array"):
+        es.basis_pursuit(wrap(np.eye(2, 3)), [1.0, 2.0])
+
+
+def test_the_function_goes_by_its_public_name() -> None:
+    assert pickle.loads(pickle.dumps(es.basis_pursuit)) is es.basis_pursuit
+    with pytest.raises(TypeError, match=r"basis_pursuit\(\)"):
+        es.basis_pursuit(np.eye(2))

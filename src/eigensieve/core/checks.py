@@ -23,6 +23,8 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
 
 def check_labels(labels: np.ndarray) -> None:
     """Refuse missing labels, which would otherwise be a class, or a TypeError, of their own."""
+    if labels.ndim == 0:
+        return  # no y at all: what validates it says so
     if any(map(_is_missing, labels.ravel())) if labels.dtype.kind == "O" else _has_nan(labels):
         raise InputError("y has missing labels; drop those rows first")
 

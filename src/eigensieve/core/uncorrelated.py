@@ -28,7 +28,7 @@ RANK_TOL = 1e-6
 EQUAL = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UncorrelatedFamily:
     """The solutions of generalized uncorrelated LDA, as factors.
 
@@ -36,7 +36,7 @@ class UncorrelatedFamily:
     ----------
     mean : array (p,)
     rows : array (g, p), U': orthonormal, spans the centred samples; g = rank(S_t)
-    sizes : array (g,), sigma, descending
+    singular_values : array (g,), sigma, descending
     left : array (n, g), V
     P : array (g, q), orthonormal; q = rank(S_b), at most n_classes - 1
     correlations : array (q,), the canonical correlations, descending
@@ -47,7 +47,7 @@ class UncorrelatedFamily:
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(12, 50)), np.arange(12) % 3
     >>> family = es.UncorrelatedFamily.from_data(X, y)
-    >>> family.rank, family.smallest                 # of S_t, of S_b
+    >>> family.rank, family.least_dimension                 # of S_t, of S_b
     (11, 2)
     >>> G = family.member()
     >>> family.contains(G), family.contains(2 * G)
@@ -56,7 +56,7 @@ class UncorrelatedFamily:
 
     mean: np.ndarray
     rows: np.ndarray
-    sizes: np.ndarray
+    singular_values: np.ndarray
     left: np.ndarray
     P: np.ndarray
     correlations: np.ndarray
@@ -92,20 +92,25 @@ class UncorrelatedFamily:
         P, correlations = _discriminate(left, labels, rank_tol)
         return cls(whole.means[0], rows, sizes, left, P, correlations)
 
+    def __repr__(self) -> str:
+        n, p = len(self.left), self.rows.shape[1]
+        dimensions = f"{self.least_dimension} to {self.rank} directions"
+        return f"UncorrelatedFamily({n} samples, {p} columns, {dimensions})"
+
     @property
     def rank(self) -> int:
         """g = rank(S_t): the largest dimension of a solution."""
-        return int(self.sizes.size)
+        return int(self.singular_values.size)
 
     @property
-    def smallest(self) -> int:
+    def least_dimension(self) -> int:
         """q = rank(S_b): the smallest dimension of a solution."""
         return int(self.correlations.size)
 
     @property
     def target(self) -> np.ndarray:
         """C (g, q): G is a solution of smallest dimension, up to a rotation, if rows G = C."""
-        return self.P / self.sizes[:, None]
+        return self.P / self.singular_values[:, None]
 
     @property
     def scores(self) -> np.ndarray:
@@ -114,7 +119,7 @@ class UncorrelatedFamily:
 
     def to_samples(self, dual: np.ndarray) -> np.ndarray:
         """W (n, q) with Xc'W = U dual: a dual (g, q) of rows G = target as weights of samples."""
-        return (self.left / (self.sizes * np.sqrt(len(self.left)))) @ dual
+        return (self.left / (self.singular_values * np.sqrt(len(self.left)))) @ dual
 
     def member(
         self,
@@ -136,7 +141,7 @@ class UncorrelatedFamily:
         Z : array (l, l), orthogonal
         """
         wide = self._complete(n_components, M1)
-        G = self.rows.T @ (wide / self.sizes[:, None])
+        G = self.rows.T @ (wide / self.singular_values[:, None])
         if M2 is not None:
             free = _shaped(M2, G.shape, "M2")
             unit = max(np.abs(free).max(initial=0.0), np.abs(G).max(initial=0.0))
@@ -150,7 +155,7 @@ class UncorrelatedFamily:
 
     def _complete(self, n_components: int | None, M1: ArrayLike | None) -> np.ndarray:
         """[P M1]."""
-        q, given = self.smallest, None if M1 is None else _matrix(M1, "M1")
+        q, given = self.least_dimension, None if M1 is None else _matrix(M1, "M1")
         default = q if given is None else q + given.shape[1]
         size = default if n_components is None else check_k(n_components, "n_components")
         if not q <= size <= self.rank:
@@ -169,8 +174,8 @@ class UncorrelatedFamily:
         """The directions of largest variance that have nothing of P."""
         if count == 0:
             return np.empty((self.rank, 0))
-        basis = linalg.qr(self.P)[0][:, self.smallest :]
-        turn = linalg.svd(basis.T * self.sizes, full_matrices=False)[0]
+        basis = linalg.qr(self.P)[0][:, self.least_dimension :]
+        turn = linalg.svd(basis.T * self.singular_values, full_matrices=False)[0]
         return basis @ turn[:, :count]
 
     def contains(self, G: ArrayLike, *, tol: float = 1e-9) -> bool:
@@ -180,8 +185,8 @@ class UncorrelatedFamily:
             raise InputError(
                 f"G has {len(directions)} rows; there are {self.rows.shape[1]} columns"
             )
-        W = self.sizes[:, None] * (self.rows @ directions)
-        q, size = self.smallest, W.shape[1]
+        W = self.singular_values[:, None] * (self.rows @ directions)
+        q, size = self.least_dimension, W.shape[1]
         if not q <= size <= self.rank:
             return False
         uncorrelated = np.abs(W.T @ W - np.eye(size)).max() <= tol

@@ -68,6 +68,12 @@ def discriminant(means: np.ndarray, within: np.ndarray, priors: np.ndarray) -> L
     return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
 
 
+def class_means(data: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """(K, p), the means of the rows of each class 0..K-1."""
+    counts = np.bincount(code)
+    return np.asarray((np.equal.outer(np.arange(counts.size), code) / counts[:, None]) @ data)
+
+
 RULES = ("centroid", "1-nn", "lda")
 
 
@@ -83,8 +89,7 @@ def make_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) ->
     """The rule of that name, from projected rows Z (n, l) of classes ``code`` (n,)."""
     if rule == "1-nn":
         return NearestSample(Z, code, priors.size)
-    counts = np.bincount(code, minlength=priors.size)
-    means = np.equal.outer(np.arange(priors.size), code) @ Z / counts[:, None]
+    means = class_means(Z, code)
     if rule == "centroid":
         return nearest_centroid(means)
     rest = Z - means[code]

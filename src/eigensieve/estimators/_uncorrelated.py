@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_labels
 from ..core.uncorrelated import UncorrelatedFamily
-from ._rules import LinearRule, check_priors, check_rule, make_rule
+from ._rules import LinearRule, check_priors, check_rule, class_means, make_rule
 from ._shared import check_unique_names
 
 LOST_DIGITS = 1e-10  # ratio of singular values
 
 
 class ProjectedClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator, ABC
 ):
     """A projection on uncorrelated directions, and a classifier in the space they span."""
 
@@ -49,7 +49,7 @@ class ProjectedClassifier(
         counts = np.bincount(code)
         self.priors_ = check_priors(self.priors, counts / counts.sum())
         family = UncorrelatedFamily.from_data(data, labels, rank_tol=self.rank_tol)
-        if family.sizes[-1] < LOST_DIGITS * family.sizes[0]:
+        if family.singular_values[-1] < LOST_DIGITS * family.singular_values[0]:
             warnings.warn(
                 "the scales of the columns differ so much that digits are lost; standardise them",
                 UserWarning,
@@ -58,8 +58,7 @@ class ProjectedClassifier(
         self.rank_ = family.rank
         self.canonical_correlations_ = family.correlations
         self.xbar_ = family.mean
-        member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
-        self.means_ = np.asarray(member @ data)
+        self.means_ = class_means(data, code)
         self.scalings_ = self._find_directions(family)
         m = self.scalings_.shape[1]
         separation = np.append(np.square(family.correlations), np.zeros(m))[:m]

@@ -17,7 +17,7 @@ from ._uncorrelated import ProjectedClassifier
 
 
 class SparseUncorrelatedLDA(ProjectedClassifier):
-    """Uncorrelated LDA with the sparsest of all its solutions (SULDA: Chu & Zhang 2013).
+    """Uncorrelated LDA with a sparse solution, that of least l1 norm (SULDA: Chu & Zhang 2013).
 
     For p > n there are many G with G'S_t G = I that separate the classes best; this is the one of
     least l1 norm (or of least sum of row lengths), proved so by a dual certificate. The number of
@@ -31,7 +31,9 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
     solver : "simplex" or "bregman"
         "simplex": exact. "bregman": the paper's iteration, an approximation, for "l1" only.
     rule : "centroid", "1-nn" or "lda"
-        How the projected rows are classified: nearest class mean, nearest training row, LDA.
+        How the projected rows are classified: nearest class mean, nearest training row, LDA. For
+        n <= p, as a rule, they agree; use "lda" for n > p, where "centroid" does not see how well
+        each direction separates the classes.
     priors : array (n_classes,), optional
         Class probabilities for rule "lda"; the frequencies by default.
     rank_tol : float, default 1e-6
@@ -68,8 +70,9 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
     Constant columns are never used; of identical columns the first is. Where all canonical
     correlations are 1 the directions are fixed up to a rotation only; they are then the Householder
     contrasts of the classes in sorted order, so that round-off does not choose the features.
-    Probabilities: as for `UncorrelatedLDA`. After a time limit, or Ctrl-C, directions that were not
-    reached are dense, but solutions all the same.
+    Probabilities: as for `UncorrelatedLDA`. After a time limit, or Ctrl-C, the directions that
+    "simplex" did not reach are dense, but solutions all the same; those of "bregman" are not: see
+    ``solution_.residual``.
 
     Examples
     --------
@@ -105,7 +108,7 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
         self.solver_options = solver_options
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SparseUncorrelatedLDA:
-        """Find the sparsest directions and the rule."""
+        """Find the directions of least norm and the rule."""
         check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
         self._fit(X, y)
         tell_if_unfinished(self.solution_.status, self.solution_)

@@ -13,11 +13,11 @@ from ._uncorrelated import ProjectedClassifier
 
 
 class UncorrelatedLDA(ProjectedClassifier):
-    """Linear discriminant analysis whose features are uncorrelated, also for p > n.
+    """Linear discriminant analysis with uncorrelated scores, also for p > n.
 
     Maximises trace(G'S_b G) subject to G'S_t G = I, S_b the scatter between the classes and S_t the
     total one (generalized ULDA: Ye 2005; Chu & Zhang 2013). Nothing is selected or regularised; see
-    `SparseUncorrelatedLDA` for the sparsest of all solutions.
+    `SparseUncorrelatedLDA` for a sparse solution.
 
     Parameters
     ----------
@@ -25,8 +25,9 @@ class UncorrelatedLDA(ProjectedClassifier):
         rank(S_b) by default: the solution of smallest dimension. There may be more, up to rank(S_t)
         (clipped, with a warning): the further directions are those of largest variance, and do not
         separate the classes of the training rows. Fewer: the leading ones only.
-    rule : "centroid", "1-nn" or "lda"
-        How the projected rows are classified: nearest class mean, nearest training row, LDA.
+    rule : "lda", "centroid" or "1-nn"
+        How the projected rows are classified: LDA (for n > p that of scikit-learn), nearest class
+        mean, nearest training row.
     priors : array (n_classes,), optional
         Class probabilities for rule "lda"; the frequencies by default.
     rank_tol : float, default 1e-6
@@ -59,7 +60,7 @@ class UncorrelatedLDA(ProjectedClassifier):
     >>> from sklearn.datasets import load_wine
     >>> from eigensieve import UncorrelatedLDA
     >>> X, y = load_wine(return_X_y=True)
-    >>> lda = UncorrelatedLDA(rule="lda").fit(X, y)
+    >>> lda = UncorrelatedLDA().fit(X, y)
     >>> scores = lda.transform(X)
     >>> bool(abs(scores.T @ scores / len(X) - [[1, 0], [0, 1]]).max() < 1e-12)
     True
@@ -71,7 +72,7 @@ class UncorrelatedLDA(ProjectedClassifier):
         self,
         n_components: int | None = None,
         *,
-        rule: str = "centroid",
+        rule: str = "lda",
         priors: ArrayLike | None = None,
         rank_tol: float = RANK_TOL,
     ) -> None:
@@ -96,4 +97,4 @@ class UncorrelatedLDA(ProjectedClassifier):
                 UserWarning,
                 stacklevel=4,
             )
-        return family.member(min(max(size, family.smallest), family.rank))[:, :size]
+        return family.member(min(max(size, family.least_dimension), family.rank))[:, :size]

@@ -104,6 +104,11 @@ class LinearModel:
         -------
         LinearModel
         """
+        if not hasattr(estimator, "coef_"):
+            raise InputError(
+                "the estimator has no coef_: a model file holds linear rules only "
+                "(rule='centroid' or 'lda' for uncorrelated LDA)"
+            )
         support = np.asarray(estimator.get_support(indices=True), dtype=np.intp)
         coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
         if np.any(np.delete(coef, support, axis=1)):

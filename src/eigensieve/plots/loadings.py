@@ -59,7 +59,9 @@ class LoadingsDisplay:
         is_lda = hasattr(estimator, "scalings_")
         matrix = estimator.scalings_ if is_lda else estimator.components_.T
         S = np.flatnonzero(estimator.support_)
-        weight = np.sqrt(np.square(matrix[S]) @ estimator.explained_variance_ratio_)
+        # by the directions that are drawn: with l1 others may have features of their own
+        share = estimator.explained_variance_ratio_[:MOST_DIRECTIONS]
+        weight = np.sqrt(np.square(matrix[S, :MOST_DIRECTIONS]) @ share)
         S = S[np.argsort(-weight, kind="stable")]
         return cls([str(names[j]) for j in S.tolist()], matrix[S])
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator
 
 from ..core.budget import Budget, Callback
 from ..core.checks import check_number
@@ -51,7 +52,9 @@ def find_least_norm(
         Bregman iteration, an approximation, for "l1" only.
     rank_tol : float
         Singular values of A (rows scaled to length 1) below this share of the largest are zero.
-    time_limit : seconds; what "simplex" has then satisfies Ax = b, and has a valid bound
+    time_limit : seconds
+        What "simplex" has then satisfies Ax = b, and has a valid bound; see ``residual`` for
+        "bregman".
     callback : called with progress events
     **solver_options : of "bregman"
         mu ("auto": just above the threshold from which the limit is exact), delta, tau (tau * delta
@@ -90,7 +93,14 @@ def find_least_norm(
     return replace(solution, n_iter=answer.n_iter, seconds=budget.seconds)
 
 
+# help, errors and pickles show the public name; this room has a file of that name
+find_least_norm.__module__ = "eigensieve"
+find_least_norm.__name__ = find_least_norm.__qualname__ = "basis_pursuit"
+
+
 def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    if sparse.issparse(A) or isinstance(A, LinearOperator):
+        raise InputError("A must be a dense array; toarray() makes one of a sparse matrix")
     try:
         given = np.asarray(A), np.asarray(b)
         if any(np.iscomplexobj(array) for array in given):

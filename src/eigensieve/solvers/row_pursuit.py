@@ -35,13 +35,16 @@ SHORTEST = 1e-6  # multipliers below this share of the largest are taken for zer
 NEWTON_STEPS = 12
 NEARLY = 1e-6  # |z_j|^2 - 1 from which Newton's method counts as converging
 EXACT = 1e-13  # relative residual
-SINGULAR = 1e-15
-DEPENDENT = 1e-10
+SINGULAR = 1e-15  # smallest entry in the diagonal of R, relatively, that is no round-off
+DEPENDENT = 1e-10  # singular values of columns that do not span: round-off is far below
 SHORT_STEP = 0.1  # shorter steps lead nowhere
 CENTRING_STEPS = 50
-CENTRED = 0.5
-TO_BOUNDARY = 0.99
+CENTRED = 0.5  # Newton decrement below which full steps converge
+TO_BOUNDARY = 0.99  # of the way: the next point must be inside
 INSIDE = 0.9  # of |u_j'Y| <= 1, at the start
+LEAST_START = 0.05  # of the mean multiplier: none starts at zero
+GOOD_STEP = 0.9  # after such a step mu falls faster
+FAST, SLOW, FIRST = 0.1, 0.4, 0.2  # factors of mu
 
 
 def solve_row_sparse(
@@ -156,11 +159,11 @@ class _Search:
 
     def minimise(self, work: np.ndarray, r: np.ndarray) -> _Point:
         """Interior points, until the gap on these columns is small."""
-        r = np.maximum(r, 0.05 * r.mean())
+        r = np.maximum(r, LEAST_START * r.mean())
         point = self.point(work, r)
         scale = INSIDE / float(row_lengths(point.Z, "l21").max())
         best = point = self.point(work, r / scale, point.Y * scale)
-        smallest, shrink = self.gap(point), 0.2
+        smallest, shrink = self.gap(point), FIRST
         for _ in range(MAX_STEPS):
             self.stopped = self.stopped or self.budget.stop()
             if smallest <= CLOSE or self.stopped is not None:
@@ -171,7 +174,7 @@ class _Search:
             except linalg.LinAlgError:
                 break  # the optimum is degenerate, and this is as near as it gets
             self.n_steps += 1
-            shrink = 0.1 if length > 0.9 else 0.4
+            shrink = FAST if length > GOOD_STEP else SLOW
             gap = self.gap(point)
             if gap < smallest:
                 best, smallest = point, gap
