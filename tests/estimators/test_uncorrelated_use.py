@@ -14,9 +14,6 @@ from eigensieve.io.model import LinearModel, load_model, save_model
 from eigensieve.plots import LoadingsDisplay, ProjectionDisplay
 from tests.oracles.instances import shifted_classes
 
-RULES = ["centroid", "1-nn", "lda"]
-Data = tuple[np.ndarray, np.ndarray]
-
 
 def test_shares_of_the_directions_in_the_separation() -> None:
     X, y = shifted_classes(60, 5, 4)
