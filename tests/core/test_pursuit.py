@@ -236,6 +236,6 @@ def test_copies_at_any_scale() -> None:
 def test_copies_are_made_equal_to_the_last_digit() -> None:
     rows = np.random.default_rng(5).normal(size=(4, 6))
     rows[:, 5], rows[:, 4] = -rows[:, 1] * (1 + 1e-15), rows[:, 1] * (1 - 1e-15)
-    unify_copies(rows)
+    unify_copies(rows, rows)
     assert np.array_equal(rows[:, 4], rows[:, 1])
     assert np.array_equal(rows[:, 5], -rows[:, 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import SparseLDA, SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
+from eigensieve.core.pursuit import judge
+from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
 from tests.oracles import linear
 from tests.oracles.instances import shifted_classes as make
@@ -268,6 +271,14 @@ def test_after_a_time_limit_directions_are_solutions_all_the_same(options: dict,
     lda.solution_.verify(family.rows, family.target)
     full = SparseUncorrelatedLDA(options.get("penalty", "l1")).fit(X, y).solution_
     assert lda.solution_.bound <= full.objective <= lda.solution_.objective
+
+
+def test_an_open_gap_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict = partial(judge, gap_tol=0.0)
+    monkeypatch.setattr("eigensieve.estimators.sparse_uncorrelated_lda.judge", strict)
+    with pytest.warns(ConvergenceWarning, match="not proved"):
+        lda = SparseUncorrelatedLDA().fit(*make())
+    assert lda.solution_.status is Status.FEASIBLE
 
 
 def test_a_generous_time_limit_changes_nothing() -> None:

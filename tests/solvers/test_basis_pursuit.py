@@ -347,3 +347,38 @@ def test_bounds_are_moved_apart_where_steps_of_length_zero_follow_one_another(
     assert moved == [True]
     assert found.is_certified
     assert found.objective == pytest.approx(least, rel=1e-9)
+
+
+def test_an_ill_conditioned_matrix_gets_no_false_certificate() -> None:
+    """Condition 1e11: what is claimed stands up to verify, and to extended precision."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        left = linalg.qr(rng.normal(size=(10, 10)))[0] * np.geomspace(1, 1e-11, 10)
+        A = left @ linalg.qr(rng.normal(size=(40, 10)), mode="economic")[0].T
+        b = A @ rng.normal(size=40)
+        found = es.basis_pursuit(A, b)
+        found.verify(A, b)
+        precise = A.astype(np.longdouble), b.astype(np.longdouble), found.y.astype(np.longdouble)
+        steepest, bound = np.abs(precise[0].T @ precise[2]).max(), precise[1] @ precise[2]
+        assert steepest <= 1 + 1e-12
+        if found.is_certified:
+            assert abs(bound - found.objective) <= 1e-9 * found.objective
+
+
+@pytest.mark.parametrize("distance", [1e-6, 1e-9, 1e-11])
+def test_nearly_identical_columns(distance: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.normal(size=(18, 50))
+        A = np.hstack([A, A + distance * rng.normal(size=A.shape), -A])
+        found = es.basis_pursuit(A, A[:, :3] @ rng.normal(size=3))
+        assert found.gap <= 1e-7
+        assert found.residual <= 1e-12
+
+
+def test_of_identical_columns_the_first_is_used_in_ill_conditioned_data_too() -> None:
+    rng = np.random.default_rng(0)
+    A = (linalg.qr(rng.normal(size=(30, 30)))[0] * np.geomspace(1, 1e-5, 30)) @ rng.normal(
+        size=(30, 100)
+    )
+    assert es.basis_pursuit(np.hstack([A, A]), A @ rng.normal(size=100)).support.max() < 100

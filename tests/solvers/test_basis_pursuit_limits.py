@@ -80,7 +80,7 @@ def test_a_time_limit_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(bounds) >= 6
     assert bounds == sorted(bounds)
     assert n_steps == sorted(n_steps)
-    assert bounds[0] == 0.0
+    assert bounds[0] > 0.0  # of y along c
     assert bounds[-1] >= 0.99 * whole.objective
 
 

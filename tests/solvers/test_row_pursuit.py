@@ -275,3 +275,15 @@ def test_ctrl_c_gives_what_there_is() -> None:
     found.verify(A, B)
     assert found.status is Status.INTERRUPTED
     assert found.residual <= 1e-12
+
+
+@pytest.mark.parametrize("distance", [1e-4, 1e-7, 1e-10])
+def test_nearly_identical_columns_do_not_spoil_the_certificate(distance: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.normal(size=(12, 40))
+        A = np.hstack([A, A + distance * rng.normal(size=A.shape)])
+        b = A[:, :3] @ rng.normal(size=(3, 3))
+        found = es.basis_pursuit(A, b, penalty="l21")
+        found.verify(A, b)
+        assert found.is_certified, seed

@@ -24,7 +24,10 @@ from .solution import Status
 PENALTIES = ("l1", "l21")
 SAME = 1e-12  # columns as near as this, relatively, count as identical
 INCONSISTENT = 1e-8  # part of b that no x explains
+SCALINGS = 10
 TINY = float(np.finfo(float).tiny)
+EPS = float(np.finfo(float).eps)
+LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
 
 
 def check_penalty(penalty: Any) -> str:
@@ -86,8 +89,8 @@ class PursuitSolution:
 
     @property
     def gap(self) -> float:
-        """|objective - bound| / objective; of little meaning where the residual is large."""
-        return abs(self.objective - self.bound) / max(self.objective, TINY)
+        """|objective - bound|, relative; of little meaning where the residual is large."""
+        return abs(self.objective - self.bound) / max(self.objective, abs(self.bound), TINY)
 
     @property
     def is_certified(self) -> bool:
@@ -115,9 +118,8 @@ class PursuitSolution:
             )
         residual = relative_residual(matrix, self.x, target)
         objective = float(row_lengths(self.x, self.penalty).sum())
-        bound = float((target * self.y).sum())
-        steepest = float(row_lengths(matrix.T @ self.y, self.penalty).max(initial=0.0))
-        unit = max(objective, TINY)
+        steepest, bound = dual_figures(matrix, target, self.y, self.penalty)
+        unit = max(objective, abs(bound), TINY)
         if not abs(objective - self.objective) <= tol * unit:
             raise VerificationError(f"the norm of x is {objective}, not {self.objective}")
         if not abs(bound - self.bound) <= tol * unit:
@@ -142,7 +144,9 @@ def first_copies(columns: np.ndarray) -> np.ndarray:
     order = np.argsort(sums, kind="stable")
     lengths = np.linalg.norm(columns, axis=0)
     close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
-    for group in np.split(order, np.flatnonzero(~close) + 1):
+    edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
+    for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close
+        group = order[start : stop + 1]
         waiting = np.sort(group[lengths[group] > 0])
         while waiting.size > 1:
             one, others = waiting[0], waiting[1:]
@@ -156,9 +160,17 @@ def first_copies(columns: np.ndarray) -> np.ndarray:
     return first
 
 
-def unify_copies(columns: np.ndarray) -> None:
-    """Make copies equal to the last digit, so that round-off does not choose among them."""
-    first = first_copies(columns)
+def unify_copies(columns: np.ndarray, data: np.ndarray) -> None:
+    """Make copies equal to the last digit, so that round-off does not choose among them.
+
+    Copies are those of the data that ``columns`` were made from (round-off may have moved the
+    latter apart by the data's condition), and what cutting off directions made equal.
+    """
+    for first in (first_copies(data), first_copies(columns)):
+        _unify(columns, first)
+
+
+def _unify(columns: np.ndarray, first: np.ndarray) -> None:
     copies = np.flatnonzero(first != np.arange(first.size))
     own, models = columns[:, copies], columns[:, first[copies]]
     columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
@@ -193,7 +205,8 @@ class OrthonormalForm:
     def of(cls, A: np.ndarray, b: np.ndarray, rank_tol: float) -> OrthonormalForm:
         """From A (m, p) of any rank and b (m, q); an error if nothing satisfies Ax = b."""
         unit = _lengths_of_rows(A)
-        left, sizes, rows = linalg.svd(A / unit[:, None], full_matrices=False)
+        scaled_rows = A / unit[:, None]
+        left, sizes, rows = linalg.svd(scaled_rows, full_matrices=False)
         rank = int(np.count_nonzero(sizes > rank_tol * sizes.max(initial=0.0)))
         left, sizes, rows = left[:, :rank], sizes[:rank], rows[:rank]
         scaled = b / unit[:, None]
@@ -206,7 +219,7 @@ class OrthonormalForm:
             )
         target = coordinates / sizes[:, None]
         rows = np.ascontiguousarray(rows)
-        unify_copies(rows)
+        unify_copies(rows, scaled_rows)
         return cls(rows, target, (left / sizes) / unit[:, None])
 
 
@@ -228,12 +241,16 @@ def judge(
     gap_tol: float = 1e-9,
 ) -> PursuitSolution:
     """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
-    y = y / max(1.0, float(row_lengths(A.T @ y, penalty).max(initial=0.0)))
+    for _ in range(SCALINGS):  # a large y is moved by its own rounding
+        steepest, bound = dual_figures(A, b, y, penalty)
+        if steepest <= 1.0 + SAME:
+            break
+        y = y / steepest
     solution = PursuitSolution(
         x=x,
         y=y,
         objective=float(row_lengths(x, penalty).sum()),
-        bound=float((b * y).sum()),
+        bound=bound / max(1.0, steepest),
         residual=relative_residual(A, x, b),
         penalty=penalty,
         solver=solver,
@@ -243,3 +260,21 @@ def judge(
     if stopped in (None, Status.CONVERGED) and max(solution.gap, solution.residual) <= gap_tol:
         return replace(solution, status=Status.OPTIMAL)
     return solution
+
+
+def dual_figures(A: np.ndarray, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[float, float]:
+    """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
+
+    A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
+    are then formed anew in extended precision.
+    """
+    terms = row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0), np.abs(b * y).sum()
+    size = max(float(term) for term in terms)
+    if EPS * size > SAME:
+        precise = np.longdouble
+        A, b, y, eps = A.astype(precise), b.astype(precise), y.astype(precise), LONG_EPS
+    else:
+        eps = 0.0
+    unsure = 2.0 * eps * float(np.sqrt(len(A)))
+    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * float(terms[0])
+    return steepest, float((b * y).sum()) - unsure * float(terms[1])

@@ -88,7 +88,7 @@ class UncorrelatedFamily:
         )
         left, sizes, rows = left[:, :g], sizes[:g] * unit, np.ascontiguousarray(rows[:g])
         rows[:, ~varies] = 0.0
-        unify_copies(rows)
+        unify_copies(rows, whole.rows / unit)
         P, correlations = _discriminate(left, labels, rank_tol)
         return cls(whole.means[0], rows, sizes, left, P, correlations)
 

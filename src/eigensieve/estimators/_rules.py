@@ -107,4 +107,5 @@ def check_priors(given: Any, frequencies: np.ndarray) -> np.ndarray:
         raise wrong from None
     if priors.shape != frequencies.shape or not np.all((priors > 0) & np.isfinite(priors)):
         raise wrong
+    priors = priors / priors.max()
     return priors / priors.sum()

@@ -21,7 +21,7 @@ from ..core.uncorrelated import UncorrelatedFamily
 from ._rules import LinearRule, check_priors, check_rule, class_means, make_rule
 from ._shared import check_unique_names
 
-LOST_DIGITS = 1e-10  # ratio of singular values
+LOST_DIGITS = 1e-6  # orthogonality error
 
 
 class ProjectedClassifier(
@@ -49,12 +49,6 @@ class ProjectedClassifier(
         counts = np.bincount(code)
         self.priors_ = check_priors(self.priors, counts / counts.sum())
         family = UncorrelatedFamily.from_data(data, labels, rank_tol=self.rank_tol)
-        if family.singular_values[-1] < LOST_DIGITS * family.singular_values[0]:
-            warnings.warn(
-                "the scales of the columns differ so much that digits are lost; standardise them",
-                UserWarning,
-                stacklevel=3,
-            )
         self.rank_ = family.rank
         self.canonical_correlations_ = family.correlations
         self.xbar_ = family.mean
@@ -81,6 +75,16 @@ class ProjectedClassifier(
             self.__dict__.pop(name, None)  # of an earlier fit, with another rule
         if isinstance(self._rule, LinearRule):
             self._set_coefficients(self._rule)
+
+    def _tell_if_inexact(self) -> None:
+        """Scores that should be uncorrelated and are not: the scales of columns differ too much."""
+        if self.orthogonality_error_ > LOST_DIGITS:
+            warnings.warn(
+                f"the scores are uncorrelated only up to {self.orthogonality_error_:.0e}: the "
+                "scales of the columns differ too much; standardise them",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _set_coefficients(self, rule: LinearRule) -> None:
         coef = rule.weights @ self.scalings_.T

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.budget import Budget
 from ..core.pursuit import judge
@@ -112,6 +114,12 @@ class SparseUncorrelatedLDA(ProjectedClassifier):
         check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
         self._fit(X, y)
         tell_if_unfinished(self.solution_.status, self.solution_)
+        if self.solution_.is_certified:
+            self._tell_if_inexact()
+        elif self.solver == "simplex":
+            warnings.warn(
+                f"the optimum is not proved: {self.solution_}", ConvergenceWarning, stacklevel=2
+            )
         return self
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:

@@ -84,6 +84,7 @@ class UncorrelatedLDA(ProjectedClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike) -> UncorrelatedLDA:
         """Find the directions and the rule."""
         self._fit(X, y)
+        self._tell_if_inexact()
         return self
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:

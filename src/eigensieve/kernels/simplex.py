@@ -17,6 +17,7 @@ from .compile import jit
 SMALLEST_PIVOT = 1e-9
 BLOCK = 1024  # columns whose sums stay in the fastest cache
 IDLE = 1e-10  # a step as short as this leads nowhere
+ROUND_OFF = 1e-13  # of weights, as a share of the largest
 STALLED = 24  # such steps in a row before the bounds are moved apart
 
 OPTIMAL, UNFINISHED, DEGENERATE, UNBOUNDED = 0, 1, 2, 3
@@ -297,10 +298,11 @@ def repair(
 def first_zero(sizes: np.ndarray, rates: np.ndarray, basis: np.ndarray, bland: bool) -> int:
     """Which size reaches zero first at these rates; of several the fastest, or the lowest index."""
     least = SMALLEST_PIVOT * np.abs(rates).max()
+    give = 0.0 if bland else ROUND_OFF * np.abs(sizes).max()
     nearest = np.inf
     for i in range(sizes.size):
         if rates[i] > least:
-            nearest = min(nearest, max(0.0, sizes[i]) / rates[i])
+            nearest = min(nearest, (max(0.0, sizes[i]) + give) / rates[i])
     reach = nearest * (1.0 + 1e-12)
     chosen = -1
     for i in range(sizes.size):

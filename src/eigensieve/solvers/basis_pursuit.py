@@ -81,20 +81,21 @@ class _Vertex:
             return shortest, np.zeros(c.size)
         if self.n_active == c.size and not self._is_near(c):
             self._leave()
-        best, smallest = (shortest, np.zeros(c.size)), np.inf
+        best_x, best_y = shortest, c / np.abs(shortest).max()
         for self.overstep in OVERSTEPS:
             try:
                 x, y = self._climb(c)
             except _Singular:
                 self._leave()
                 continue
-            gap = 1.0 - float(c @ y) / float(np.abs(x).sum())
-            if gap <= CLOSED or self.stopped is not None:
+            if 1.0 - float(c @ y) / float(np.abs(x).sum()) <= CLOSED:
                 return x, y
-            if gap < smallest:
-                best, smallest = (x, y), gap
+            best_x = min(best_x, x, key=lambda z: float(np.abs(z).sum()))
+            best_y = max(best_y, y, key=lambda z: float(c @ z))
+            if self.stopped is not None:
+                break
             self._leave()
-        return best
+        return best_x, best_y
 
     def _climb(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self._reach(c):

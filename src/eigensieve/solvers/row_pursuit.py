@@ -27,6 +27,7 @@ from ..core.budget import Budget
 from ..core.pursuit import Answer, first_copies, row_lengths
 from ..core.solution import Status
 
+MOST_AT_FIRST = 2  # times g q columns in the first working set: vertices have g q at most
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual
 MAX_ROUNDS = 50  # of the working set
 CLOSE = 1e-11  # relative gap at which the last steps take over
@@ -56,7 +57,8 @@ def solve_row_sparse(
     """
     search = _Search(rows, target, budget)
     r = row_lengths(start, "l21")
-    work = search.spanning(np.flatnonzero(r))
+    longest = np.argsort(-r, kind="stable")[: MOST_AT_FIRST * target.size]
+    work = search.spanning(np.sort(longest[r[longest] > 0]))
     for _ in range(MAX_ROUNDS):
         found = search.finish(search.minimise(work, r[work]))
         sizes = row_lengths(rows.T @ found.Y, "l21")
@@ -142,6 +144,8 @@ class _Search:
 
     def point(self, work: np.ndarray, r: np.ndarray, Y: np.ndarray | None = None) -> _Point:
         """The point with these r and Y, or with Y = M(r)^-1 C."""
+        if not (np.isfinite(r).all() and r.min() > 0.0):
+            raise linalg.LinAlgError("left the interior")
         U = self.rows[:, work]
         Q, R = linalg.qr(np.sqrt(r)[:, None] * U.T, mode="economic")
         if np.abs(np.diag(R)).min() <= SINGULAR * np.abs(R).max():
@@ -153,9 +157,12 @@ class _Search:
 
     def gap(self, point: _Point) -> float:
         """Relative, with respect to the columns in work."""
-        objective = float(row_lengths(point.x, "l21").sum())
-        longest = max(1.0, float(row_lengths(point.Z, "l21").max()))
-        return (objective - float((self.target * point.Y).sum()) / longest) / objective
+        return self._gap(point.x, point.Y, point.work)
+
+    def _gap(self, x: np.ndarray, Y: np.ndarray, work: np.ndarray) -> float:
+        objective = float(row_lengths(x, "l21").sum())
+        longest = max(1.0, float(row_lengths(self.rows[:, work].T @ Y, "l21").max()))
+        return (objective - float((self.target * Y).sum()) / longest) / objective
 
     def minimise(self, work: np.ndarray, r: np.ndarray) -> _Point:
         """Interior points, until the gap on these columns is small."""
@@ -221,19 +228,20 @@ class _Search:
             self.n_steps += 1
         return point
 
-    def _is_long(self, point: _Point) -> np.ndarray:
-        """Mask of the rows that will not become zero, it seems."""
-        return point.r > self.shortest * point.r.max()
-
     def finish(self, point: _Point) -> _Found:
         """All digits, where the optimum allows."""
-        found = self._by_newton(point) or self._by_least_squares(point)
-        return found or _Found(point.work, point.x, point.r, point.Y)
+        allowed = max(self.gap(point), CLOSE)
+        for share in (1.0, 1e-2, 1e-4):
+            long = point.r > share * self.shortest * point.r.max()
+            for last_steps in (self._by_newton, self._by_least_squares):
+                found = last_steps(point, long)
+                if found is not None and self._gap(found.x, found.Y, found.work) <= allowed:
+                    return found
+        return _Found(point.work, point.x, point.r, point.Y)
 
-    def _by_newton(self, point: _Point) -> _Found | None:
+    def _by_newton(self, point: _Point, long: np.ndarray) -> _Found | None:
         """|z_j| = 1 for the long rows, if there are enough of them to determine Y."""
         best, error = None, NEARLY
-        long = self._is_long(point)
         work, r = point.work[long], point.r[long]
         for _ in range(NEWTON_STEPS):
             if work.size < len(self.rows):
@@ -253,9 +261,8 @@ class _Search:
             work, r = work[r > 0.0], r[r > 0.0]
         return None if best is None else _Found(best.work, best.x, best.r, best.Y, is_sharp=True)
 
-    def _by_least_squares(self, point: _Point) -> _Found | None:
+    def _by_least_squares(self, point: _Point, long: np.ndarray) -> _Found | None:
         """x from the long rows alone, if they can do without the others."""
-        long = self._is_long(point)
         work, x = point.work[long], point.x[long]
         U = self.rows[:, work]
         change, _, rank, _ = linalg.lstsq(U, self.target - U @ x, cond=DEPENDENT)
