@@ -24,7 +24,6 @@ from .solution import Status
 PENALTIES = ("l1", "l21")
 SAME = 1e-12  # columns as near as this, relatively, count as identical
 INCONSISTENT = 1e-8  # part of b that no x explains
-SCALINGS = 10
 TINY = float(np.finfo(float).tiny)
 EPS = float(np.finfo(float).eps)
 LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
@@ -241,11 +240,12 @@ def judge(
     gap_tol: float = 1e-9,
 ) -> PursuitSolution:
     """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
-    for _ in range(SCALINGS):  # a large y is moved by its own rounding
+    steepest, bound = dual_figures(A, b, y, penalty)
+    margin = 0.0
+    while steepest > 1.0 + SAME:
+        y = y / (steepest * (1.0 + margin))
         steepest, bound = dual_figures(A, b, y, penalty)
-        if steepest <= 1.0 + SAME:
-            break
-        y = y / steepest
+        margin = max(SAME, 4.0 * margin)  # a large y is moved by its own rounding
     solution = PursuitSolution(
         x=x,
         y=y,
