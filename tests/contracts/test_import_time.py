@@ -83,7 +83,7 @@ def test_type_checkers_see_the_same_names() -> None:
     """The lazy table and the imports under TYPE_CHECKING are two lists of one thing."""
     tree = ast.parse(Path(eigensieve.__file__).read_text(encoding="utf-8"))
     imported = {
-        alias.name: node.module
+        alias.asname or alias.name: f"{node.module}:{alias.name}" if alias.asname else node.module
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names

@@ -16,8 +16,6 @@ from ..errors import InputError
 from ._common import echo_table
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..core.pencil import Pencil
 
 
@@ -86,7 +84,6 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 def run_small_problems() -> None:
     """Every solver and criterion, on every kind of pencil; and basis pursuit."""
     from ..solvers.dispatch import find_solvers, solve, solve_path
-    from ..solvers.pursuit import find_least_norm
 
     for name, solver in find_solvers().items():
         for pencil, k in small_pencils():
@@ -97,16 +94,20 @@ def run_small_problems() -> None:
                     solve(pencil, k, name, criterion, **LIMITS)
                     if isinstance(k, int):
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
-    find_least_norm(*smooth_frame())
+    run_small_pursuit()
 
 
-def smooth_frame() -> tuple[np.ndarray, np.ndarray]:
-    """A and b of a basis pursuit that needs every step of the simplex: cosines are nearly alike."""
+def run_small_pursuit() -> None:
+    """Basis pursuit, and the primal steps of its simplex, which easy problems do not need."""
     import numpy as np
 
-    frequency, place = np.ogrid[:12, :74]
-    A = np.cos(np.pi * frequency * (2 * place + 1) / 148)
-    return A, A[:, [39, 41, 53, 65]] @ [2.0, 1.0, 1.0, 1.0]
+    from ..kernels.simplex import repair
+    from ..solvers.pursuit import find_least_norm
+
+    rng = np.random.default_rng(0)
+    find_least_norm(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
+    rows, one = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.ones(2)
+    repair(rows, one, np.arange(2), one.copy(), np.eye(2), one.copy(), one @ rows, 0.0, 9)
 
 
 def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:
