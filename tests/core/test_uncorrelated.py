@@ -213,7 +213,7 @@ def test_wrong_parameters_of_a_member_are_refused() -> None:
             family.member(size)
     for size in (0, 2.5, True, "three"):
         with pytest.raises(InputError, match="whole number"):
-            family.member(size)  # type: ignore[arg-type]
+            family.member(size)
     with pytest.raises(InputError, match="M1 is not orthogonal to P"):
         family.member(M1=random_orthonormal(rng, np.empty((g, 0)), 2))
     with pytest.raises(InputError, match="M1 is not orthonormal"):
@@ -245,7 +245,7 @@ def test_what_cannot_be_separated_is_refused() -> None:
         UncorrelatedFamily.from_data(np.where(block > 0, block, np.nan), np.arange(10))
     for tol in (-1e-3, 1.5, np.nan, "small", True, None):
         with pytest.raises(OptionError, match="rank_tol is"):
-            UncorrelatedFamily.from_data(block, np.arange(10) % 2, rank_tol=tol)  # type: ignore[arg-type]
+            UncorrelatedFamily.from_data(block, np.arange(10) % 2, rank_tol=tol)
 
 
 # --- rank decisions ---

@@ -390,7 +390,7 @@ def test_wrong_options(options: dict, says: str) -> None:
 @pytest.mark.parametrize("size", [0, -1, 1.5, "all", True])
 def test_wrong_numbers_of_directions(size: object) -> None:
     with pytest.raises(InputError, match=r"n_components is .* whole number"):
-        UncorrelatedLDA(size).fit(*make(K=3))  # type: ignore[arg-type]
+        UncorrelatedLDA(size).fit(*make(K=3))
 
 
 @pytest.mark.parametrize(
@@ -398,4 +398,4 @@ def test_wrong_numbers_of_directions(size: object) -> None:
 )
 def test_wrong_priors(priors: object) -> None:
     with pytest.raises(InputError, match="priors must be 3 positive numbers"):
-        UncorrelatedLDA(rule="lda", priors=priors).fit(*make(K=3))  # type: ignore[arg-type]
+        UncorrelatedLDA(rule="lda", priors=priors).fit(*make(K=3))
