@@ -239,3 +239,11 @@ def test_copies_are_made_equal_to_the_last_digit() -> None:
     unify_copies(rows, rows)
     assert np.array_equal(rows[:, 4], rows[:, 1])
     assert np.array_equal(rows[:, 5], -rows[:, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_the_residual_is_relative_at_any_scale(scale: float) -> None:
+    matrix, target = np.eye(2, 3), scale * np.array([3.0, 4.0])
+    missed = judge(matrix, target, scale * np.array([3.0, 0.0, 0.0]), np.zeros(2), "l1", "simplex")
+    assert missed.residual == pytest.approx(0.8, rel=1e-14)
+    assert missed.gap == 1.0

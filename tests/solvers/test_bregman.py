@@ -229,3 +229,11 @@ def test_a_wrong_number_of_iterations_is_refused(max_iter: Any) -> None:
 def test_a_product_of_exactly_one_is_allowed() -> None:
     A, b = problem(0)
     assert solve(A, b, delta=0.5, tau=2.0).status in (Status.CONVERGED, Status.OPTIMAL)
+
+
+def test_a_tiny_b_is_no_zero() -> None:
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(6, 25)), rng.normal(size=6)
+    plain = es.basis_pursuit(A, b, solver="bregman")
+    tiny = es.basis_pursuit(A, 1e-200 * b, solver="bregman")
+    np.testing.assert_allclose(tiny.x, 1e-200 * plain.x, rtol=1e-9)

@@ -44,8 +44,9 @@ def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
 
 
 def relative_residual(A: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
-    """|Ax - b| / |b|, Frobenius."""
-    return float(np.linalg.norm(A @ x - b) / max(float(np.linalg.norm(b)), TINY))
+    """|Ax - b| / |b|, Frobenius; of numbers near 1, whose squares neither vanish nor overflow."""
+    unit = float(np.abs(b).max(initial=0.0)) or 1.0
+    return float(np.linalg.norm((A @ x - b) / unit) / max(float(np.linalg.norm(b / unit)), TINY))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -40,7 +40,7 @@ class ProjectedClassifier(
     def _fit(self, X: ArrayLike, y: ArrayLike) -> None:
         check_unique_names(X)
         check_rule(self.rule, self.priors)
-        check_labels(np.asarray(y))
+        check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )

@@ -201,7 +201,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
         check_unique_names(X)
         check_certificate(self.certificate)
-        check_labels(np.asarray(y))
+        check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
         )

@@ -5,7 +5,9 @@ None of them is a solver of pencils, so none declares a ``SOLVER``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,15 +103,7 @@ find_least_norm.__name__ = find_least_norm.__qualname__ = "basis_pursuit"
 def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     if sparse.issparse(A) or isinstance(A, LinearOperator):
         raise InputError("A must be a dense array; toarray() makes one of a sparse matrix")
-    try:
-        given = np.asarray(A), np.asarray(b)
-        if any(np.iscomplexobj(array) for array in given):
-            raise InputError("A and b must be real; stack real and imaginary parts")
-        matrix, target = (np.array(array, dtype=np.float64) for array in given)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"A and b must hold numbers only: {error}") from error
+    matrix, target = _to_real(A), _to_real(b)
     if matrix.ndim != 2 or target.ndim not in (1, 2) or len(matrix) != len(target):
         raise InputError(
             f"A has shape {matrix.shape} and b {target.shape}; need (m, p) and (m,) or (m, q)"
@@ -119,6 +113,17 @@ def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     if not (np.isfinite(matrix).all() and np.isfinite(target).all()):
         raise InputError("A or b contains NaN or infinity")
     return matrix, target
+
+
+def _to_real(values: ArrayLike) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+        real = np.array(array.real, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"A and b must hold numbers only: {error}") from error
+    if np.iscomplexobj(array):
+        raise InputError("A and b must be real; stack real and imaginary parts")
+    return real
 
 
 def check_method(penalty: Any, solver: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -151,10 +156,12 @@ def pursue(
 ) -> Answer:
     """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p)."""
     options = check_method(penalty, solver, options)
+    if solver == "bregman" and options["mu"] != "auto":
+        return solve_bregman(rows, target, budget, **options)
+    find: Callable[..., Answer] = solve_simplex if penalty == "l1" else _pursue_rows
     if solver == "bregman":
-        return _iterate(rows, target, budget, options)
-    unit = float(np.abs(target).max(initial=0.0)) or 1.0
-    find = solve_simplex if penalty == "l1" else _pursue_rows
+        find = partial(_iterate, options=options)
+    unit = float(np.abs(target).max(initial=0.0)) or 1.0  # squares must not vanish
     answer = find(rows, target / unit, budget)
     return replace(answer, x=answer.x * unit)
 
@@ -162,10 +169,7 @@ def pursue(
 def _iterate(
     rows: np.ndarray, target: np.ndarray, budget: Budget, options: dict[str, Any]
 ) -> Answer:
-    """The Bregman iteration, with the exact dual as certificate where mu was found by it."""
-    if options["mu"] != "auto" or not target.any():
-        given = {**options, "mu": 1.0} if options["mu"] == "auto" else options
-        return solve_bregman(rows, target, budget, **given)
+    """The Bregman iteration with the mu that the exact answer asks for, and the exact dual."""
     exact = solve_simplex(rows, target, budget)
     if exact.stopped is not None:
         return exact
