@@ -101,13 +101,13 @@ def test_directions_that_share_genes_are_proved_shortest_too(
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l21"])
-@pytest.mark.parametrize("name", ["colon", "srbct"])
+@pytest.mark.parametrize("name", SETS)
 def test_round_off_does_not_choose_the_genes(load: Load, name: str, penalty: str) -> None:
     X, y = load(name)
     # colon has identical columns: which of them is taken is another matter
     first = np.unique(X, axis=1, return_index=True, return_inverse=True)[1:]
     first = first[0][first[1]]
-    for split in range(3):
+    for split in range(1 if name == "nakayama" else 3):
         train, _ = half_split(y, split)
         noise = np.random.default_rng(split).normal(size=X[train].shape)
         genes = [
@@ -117,7 +117,7 @@ def test_round_off_does_not_choose_the_genes(load: Load, name: str, penalty: str
         np.testing.assert_array_equal(*genes)
 
 
-@pytest.mark.parametrize("name", ["colon", "srbct"])
+@pytest.mark.parametrize("name", SETS)
 def test_round_off_does_not_turn_the_scores(load: Load, name: str) -> None:
     X, y = load(name)
     train, _ = half_split(y, 0)
