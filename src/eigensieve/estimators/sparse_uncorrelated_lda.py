@@ -15,10 +15,10 @@ from ..core.pursuit import judge
 from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
 from ..solvers.pursuit import check_method, pursue
 from ._shared import check_solver_options, tell_if_unfinished
-from ._uncorrelated import ProjectedClassifier
+from ._uncorrelated import UncorrelatedClassifier
 
 
-class SparseUncorrelatedLDA(ProjectedClassifier):
+class SparseUncorrelatedLDA(UncorrelatedClassifier):
     """Uncorrelated LDA with a sparse solution, that of least l1 norm (SULDA: Chu & Zhang 2013).
 
     For p > n there are many G with G'S_t G = I that separate the classes best; this is the one of

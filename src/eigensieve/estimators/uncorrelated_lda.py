@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from ..core.checks import check_k
 from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
-from ._uncorrelated import ProjectedClassifier
+from ._uncorrelated import UncorrelatedClassifier
 
 
-class UncorrelatedLDA(ProjectedClassifier):
+class UncorrelatedLDA(UncorrelatedClassifier):
     """Linear discriminant analysis with uncorrelated scores, also for p > n.
 
     Maximises trace(G'S_b G) subject to G'S_t G = I, S_b the scatter between the classes and S_t the
