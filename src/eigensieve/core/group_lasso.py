@@ -1,0 +1,145 @@
+"""Answers of group-lasso optimal scoring, and what they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import VerificationError
+from .scoring import ScoringProblem, row_lengths
+from .solution import Status
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupLassoSolution:
+    """The minimiser B of one `ScoringProblem` at one penalty, with a dual bound.
+
+    Attributes
+    ----------
+    support : array (k,), sorted indices of the features that are used
+    rows : array (k, q), their rows of B; all others are zero
+    n_features : int, p
+    penalty : float, lambda
+    lambda_max : float, the smallest penalty at which nothing is used
+    objective : float
+    bound : float, of a feasible point of the dual: no B has an objective below it
+    kkt : float
+        How far the optimality conditions are off, the largest of all features, as a share of
+        lambda w_j: |slope_j - lambda w_j beta_j / |beta_j||, or |slope_j| - lambda w_j if beta_j is
+        zero and that is positive.
+    tol : float, the kkt that was asked for
+    status : Status
+        OPTIMAL if kkt and gap are at most tol (or round-off).
+    n_iter : int, sweeps and Newton steps
+    n_screened : int, features that were proved to be unused before the end
+    seconds : float
+    solver : str
+    """
+
+    support: np.ndarray
+    rows: np.ndarray
+    n_features: int
+    penalty: float
+    lambda_max: float
+    objective: float
+    bound: float
+    kkt: float
+    tol: float
+    status: Status
+    n_iter: int
+    n_screened: int
+    seconds: float
+    solver: str
+
+    @property
+    def alpha(self) -> float:
+        """The penalty as a share of lambda_max."""
+        return self.penalty / self.lambda_max
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective."""
+        return max(0.0, self.objective - self.bound) / self.objective
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether B is proved optimal, up to tol."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """B (p, q)."""
+        B = np.zeros((self.n_features, self.rows.shape[1]))
+        B[self.support] = self.rows
+        return B
+
+    def __repr__(self) -> str:
+        return (
+            f"GroupLassoSolution({self.support.size} of {self.n_features} features, "
+            f"alpha={self.alpha:.4g}, objective={self.objective:.6g}, gap={self.gap:.1e}, "
+            f"kkt={self.kkt:.1e}, status={self.status}, solver={self.solver!r})"
+        )
+
+    def verify(self, problem: ScoringProblem, *, tol: float = 1e-9) -> None:
+        """Recompute objective, optimality conditions and bound; raise `VerificationError`."""
+        figures = evaluate(problem, self.support, self.rows, self.penalty)
+        wrong = {
+            "objective": abs(figures.objective - self.objective) <= tol * figures.objective,
+            "kkt": figures.kkt <= self.kkt + tol + figures.noise,
+            "bound": figures.bound >= self.bound - tol * figures.objective,
+            "lambda_max": abs(problem.lambda_max - self.lambda_max) <= tol * self.lambda_max,
+            "rows": bool(self.rows.any(axis=1).all()),
+        }
+        for name, holds in wrong.items():
+            if not holds:
+                raise VerificationError(f"the {name} of {self} is off: found {figures}")
+        enough = max(self.tol, figures.noise)
+        if self.is_certified and not max(self.gap, self.kkt) <= enough:
+            raise VerificationError(f"optimal, with a gap of {self.gap:.2e}, kkt {self.kkt:.2e}")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a B is worth: objective, dual bound, violation, and the round-off in the latter."""
+
+    objective: float
+    bound: float
+    kkt: float
+    noise: float
+
+
+def evaluate(
+    problem: ScoringProblem,
+    support: np.ndarray,
+    rows: np.ndarray,
+    penalty: float,
+    slope: np.ndarray | None = None,
+) -> Figures:
+    """The figures of one B; ``slope`` (p, q) saves time if it is known."""
+    residual = problem.residual(support, rows)
+    if slope is None:
+        slope = problem.slope(support, rows)
+    t = penalty * problem.weights
+    lengths = row_lengths(slope)
+    sizes = row_lengths(rows)
+    squares = float(np.square(residual).sum() + np.trace(problem.stretch(support, rows)))
+    off = np.maximum(lengths / t - 1.0, 0.0)
+    off[support] = row_lengths(slope[support] / t[support, None] - rows / sizes[:, None])
+    # the residual, shortened until it satisfies the dual |slope_j| <= lambda w_j, bounds from below
+    along = float((problem.target * residual).sum())
+    share = min(along / squares, 1.0 / max(float((lengths / t).max()), EPS))
+    return Figures(
+        objective=0.5 * squares + float(t[support] @ sizes),
+        bound=share * along - 0.5 * share**2 * squares,
+        kkt=float(off.max()),
+        noise=round_off(problem, penalty),
+    )
+
+
+def round_off(problem: ScoringProblem, penalty: float) -> float:
+    """The violation that round-off alone may leave: of sums of the size |F_j| |T| against t_j."""
+    steepest = float((np.sqrt(problem.curvatures) / problem.weights).max())
+    return 4.0 * EPS * steepest * float(np.linalg.norm(problem.target)) / penalty

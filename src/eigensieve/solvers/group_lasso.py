@@ -1,0 +1,232 @@
+"""Group lasso: min 1/2 |T - FB|^2 + 1/2 tr B'RB + lambda sum_j w_j |beta_j|.
+
+A working set of features is solved, the optimality conditions of all others are looked at, and
+those that violate them join, until none does. On the working set block coordinate descent finds
+the rows that are not zero, and Newton's method all their digits. Features that the duality gap
+proves to be unused at this penalty (Ndiaye et al. 2017) are not looked at again.
+
+Newton: with h_j^2 = |beta_j| / w_j and u_j = beta_j / |beta_j| the Hessian on the rows that are not
+zero is (G + lambda h^-2) x I less lambda h_j^-2 u_j u_j' in the block of row j. The first part
+needs one matrix of the size of the set for all columns of B (the paper's variational form), the
+second is a correction of the same size (Woodbury): the q-fold system is never formed.
+
+Costs (w features in the working set): a sweep O(w s q) for s rows that change, a Newton step
+O(w^3 + w^2 q), a look at all features O(n p q). Only w x w is ever formed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ..core.budget import Budget
+from ..core.group_lasso import Figures, GroupLassoSolution, evaluate, round_off
+from ..core.scoring import ScoringProblem, row_lengths
+from ..core.solution import Status
+
+TOL = 1e-10
+SWEEPS = 20  # of coordinate descent, before Newton steps are tried
+NEWTON_STEPS = 20
+HALVINGS = 6  # of a Newton step that does not descend
+MOST_ROUNDS = 500  # of sweeps and Newton steps, on one working set
+MOST_SETS = 100
+LEAST_GROWTH = 32  # features that may join a working set at once, at least
+WORTHWHILE = 0.25  # share of features below which the others are left out for good
+
+
+class GroupLassoSearch:
+    """One problem at one penalty after the other, each from the answer before."""
+
+    name = "working-set"
+
+    def __init__(self, problem: ScoringProblem, budget: Budget, tol: float = TOL) -> None:
+        self.problem, self.budget, self.tol = problem, budget, tol
+        self.S = np.empty(0, dtype=np.intp)
+        self.rows = np.empty((0, problem.target.shape[1]))
+        self.slope = problem.correlations.copy()
+        self.penalty = problem.lambda_max
+
+    def solve(self, penalty: float) -> GroupLassoSolution:
+        """The minimiser at this penalty."""
+        problem, start = self.problem, self.budget.seconds
+        self.t = penalty * problem.weights
+        self.enough = max(self.tol, round_off(problem, penalty))
+        self.n_iter = 0
+        live = self._screen(penalty)
+        W = self._first_set(penalty, live)
+        stopped: Status | None = None
+        for _ in range(MOST_SETS):
+            self._solve_on(W)
+            stopped = self.budget.stop()
+            if live.size == self.t.size:
+                self.slope = problem.slope(self.S, self.rows)
+                slope, live = self.slope, self._screen(penalty)
+                slope = slope[live]
+            else:
+                slope = problem.slope(self.S, self.rows, live)
+            violated = self._violated(live, slope)
+            if violated.size == 0 or stopped is not None:
+                break
+            W = np.union1d(self.S, violated)
+        self.slope = problem.slope(self.S, self.rows)
+        self.penalty = penalty
+        figures = evaluate(problem, self.S, self.rows, penalty, self.slope)
+        return GroupLassoSolution(
+            support=self.S,
+            rows=self.rows,
+            n_features=problem.weights.size,
+            penalty=penalty,
+            lambda_max=problem.lambda_max,
+            objective=figures.objective,
+            bound=figures.bound,
+            kkt=figures.kkt,
+            tol=self.tol,
+            status=self._judge(figures, stopped),
+            n_iter=self.n_iter,
+            n_screened=problem.weights.size - live.size,
+            seconds=self.budget.seconds - start,
+            solver=self.name,
+        )
+
+    def _judge(self, figures: Figures, stopped: Status | None) -> Status:
+        gap = (figures.objective - figures.bound) / figures.objective
+        if max(gap, figures.kkt) <= self.enough:
+            return Status.OPTIMAL
+        return stopped or Status.ITERATION_LIMIT
+
+    def _screen(self, penalty: float) -> np.ndarray:
+        """The features that may be used: the optimal residual is within sqrt(2 gap) of ours.
+
+        (In the space of F and a root of R, where the dual is a projection.)
+        """
+        p = self.t.size
+        figures = evaluate(self.problem, self.S, self.rows, penalty, self.slope)
+        radius = np.sqrt(2.0 * max(0.0, figures.objective - figures.bound))
+        lengths = row_lengths(self.slope)
+        share = min(1.0, 1.0 / float((lengths / self.t).max()))
+        reach = share * lengths + radius * np.sqrt(self.problem.curvatures)
+        live = (reach >= self.t * (1.0 - self.enough)) & ~self.problem.spare
+        live[self.S] = True
+        return np.flatnonzero(live) if live.sum() <= WORTHWHILE * p else np.arange(p)
+
+    def _first_set(self, penalty: float, live: np.ndarray) -> np.ndarray:
+        """What is used already, and what the strong rule expects to be."""
+        expected = row_lengths(self.slope[live]) / self.problem.weights[live]
+        likely = live[expected > 2 * penalty - self.penalty]
+        return np.union1d(self.S, self._most_violated(likely, self.slope[likely]))
+
+    def _violated(self, live: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        wrong = row_lengths(slope) > self.t[live] * (1.0 + self.enough)
+        wrong &= ~np.isin(live, self.S) & ~self.problem.spare[live]
+        return self._most_violated(live[wrong], slope[wrong])
+
+    def _most_violated(self, features: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        most = max(LEAST_GROWTH, 2 * self.S.size)
+        if features.size <= most:
+            return features
+        ratio = row_lengths(slope) / self.t[features]
+        return features[np.argpartition(-ratio, most)[:most]]
+
+    def _solve_on(self, W: np.ndarray) -> None:
+        """The minimum over the features W; what is not used is left out of S."""
+        from ..kernels.group_lasso import descend_rows
+
+        part = _Part(self.problem.gram(W), self.problem.correlations[W], self.t[W])
+        B = np.zeros((W.size, self.rows.shape[1]))
+        B[np.searchsorted(W, self.S)] = self.rows
+        for _ in range(MOST_ROUNDS):
+            columns, H = np.ascontiguousarray(B.T), np.ascontiguousarray(part.slope(B).T)
+            descend_rows(part.G, part.t, columns, H, SWEEPS, self.enough / 2)
+            B = np.ascontiguousarray(columns.T)
+            self.n_iter += 1
+            if part.violation(B) <= self.enough / 2 or self.budget.stop() is not None:
+                break
+            B = self._polish(part, B)
+            if part.violation(B) <= self.enough / 2:
+                break
+        used = B.any(axis=1)
+        self.S, self.rows = W[used], B[used]
+
+    def _polish(self, part: _Part, B: np.ndarray) -> np.ndarray:
+        """Newton steps on the rows that are not zero, as long as they descend."""
+        used = np.flatnonzero(B.any(axis=1))
+        small, rows = part.restrict(used), B[used]
+        for _ in range(NEWTON_STEPS):
+            step = small.newton_step(rows)
+            if step is None:
+                break
+            self.n_iter += 1
+            better = small.descend_along(rows, step)
+            if better is None:
+                break
+            rows = better
+            if not rows.any(axis=1).all() or small.violation(rows) <= self.enough / 4:
+                break
+        B = np.zeros_like(B)
+        B[used] = rows
+        return B
+
+
+class _Part:
+    """min 1/2 tr B'GB - tr B'C + sum t_j |beta_j| over few features."""
+
+    def __init__(self, G: np.ndarray, C: np.ndarray, t: np.ndarray) -> None:
+        self.G, self.C, self.t = G, C, t
+
+    def restrict(self, used: np.ndarray) -> _Part:
+        return _Part(self.G[np.ix_(used, used)], self.C[used], self.t[used])
+
+    def slope(self, B: np.ndarray) -> np.ndarray:
+        return self.C - self.G @ B
+
+    def value(self, B: np.ndarray) -> float:
+        return float(self.t @ row_lengths(B) - 0.5 * np.sum(B * (self.C + self.slope(B))))
+
+    def violation(self, B: np.ndarray) -> float:
+        slope, sizes = self.slope(B), row_lengths(B)
+        off = np.maximum(row_lengths(slope) - self.t, 0.0)
+        used = sizes > 0
+        pull = (self.t[used] / sizes[used])[:, None] * B[used]
+        off[used] = row_lengths(slope[used] - pull)
+        return float((off / self.t).max(initial=0.0))
+
+    def newton_step(self, B: np.ndarray) -> np.ndarray | None:
+        """The Newton step for rows that are not zero; None if the Hessian is singular."""
+        sizes = row_lengths(B)
+        if sizes.size == 0:
+            return None
+        u, h = B / sizes[:, None], np.sqrt(sizes / self.t)
+        rest = h[:, None] * (self.slope(B) - self.t[:, None] * u)
+        M = (h[:, None] * self.G) * h
+        M[np.diag_indices(sizes.size)] += 1.0
+        inverse = _inverse(M)
+        if inverse is None:
+            return None
+        first = inverse @ rest
+        K = -inverse * (u @ u.T)
+        K[np.diag_indices(sizes.size)] += 1.0
+        _, weights, failed = linalg.lapack.dposv(K, np.einsum("ij,ij->i", u, first), lower=True)
+        if failed:
+            return None
+        step: np.ndarray = h[:, None] * (first + inverse @ (weights[:, None] * u))
+        return step
+
+    def descend_along(self, B: np.ndarray, step: np.ndarray) -> np.ndarray | None:
+        """The first of B + step, B + step/2, ... that is lower; rows that turn round are zero."""
+        value, share = self.value(B), 1.0
+        for _ in range(HALVINGS):
+            new = B + share * step
+            new[np.einsum("ij,ij->i", new, B) <= 0.0] = 0.0
+            if self.value(new) <= value:
+                return new
+            share /= 2
+        return None
+
+
+def _inverse(M: np.ndarray) -> np.ndarray | None:
+    factor, failed = linalg.lapack.dpotrf(M, lower=True, overwrite_a=True)
+    if failed:
+        return None
+    inverse, failed = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
+    lower = np.tril(inverse)
+    return None if failed else lower + np.tril(inverse, -1).T
