@@ -26,6 +26,10 @@ _HOME = {
     "inclusion_bounds": "core.inclusion",
     "basis_pursuit": "solvers.pursuit:find_least_norm",  # a solver's file has the public name
     "PursuitSolution": "core.pursuit",
+    "ScoringProblem": "core.scoring",
+    "GroupLassoSolution": "core.group_lasso",
+    "gloss_path": "solvers.gloss",
+    "GlossPath": "solvers.gloss",
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
@@ -33,6 +37,9 @@ _HOME = {
     "DcPath": "solvers.dc",
     "certify": "solvers.certificate",
     "Certificate": "solvers.certificate",
+    "PenalizedLDA": "estimators.penalized_lda",
+    "GroupLassoLDA": "estimators.group_lasso_lda",
+    "GroupLassoLDACV": "estimators.group_lasso_lda_cv",
     "SparseCCA": "estimators.sparse_cca",
     "PermutationTest": "estimators._permutation",
     "SparseLDA": "estimators.sparse_lda",
@@ -46,14 +53,19 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from .core.builders import cca_pencil, lda_pencil, pca_pencil
     from .core.factor_pencil import FactorPencil
+    from .core.group_lasso import GroupLassoSolution
     from .core.inclusion import inclusion_bounds
     from .core.moves import renormalize
     from .core.pencil import Pencil
     from .core.pursuit import PursuitSolution
+    from .core.scoring import ScoringProblem
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
     from .core.uncorrelated import UncorrelatedFamily
     from .estimators._permutation import PermutationTest
+    from .estimators.group_lasso_lda import GroupLassoLDA
+    from .estimators.group_lasso_lda_cv import GroupLassoLDACV
+    from .estimators.penalized_lda import PenalizedLDA
     from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_pca import SparsePCA
@@ -62,6 +74,7 @@ if TYPE_CHECKING:
     from .solvers.certificate import Certificate, certify
     from .solvers.dc import DcPath, dc_path
     from .solvers.dispatch import available_solvers, solve, solve_path
+    from .solvers.gloss import GlossPath, gloss_path
     from .solvers.pursuit import find_least_norm as basis_pursuit
 
 

@@ -95,6 +95,16 @@ def run_small_problems() -> None:
                     if isinstance(k, int):
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
     run_small_pursuit()
+    run_small_penalized_lda()
+
+
+def run_small_penalized_lda() -> None:
+    """Penalized LDA with fusion, the part of it that is compiled."""
+    import numpy as np
+
+    from ..solvers.penalized_lda import find_directions
+
+    find_directions(np.random.default_rng(0).normal(size=(2, 30)), 2, alpha=0.01, fusion=0.01)
 
 
 def run_small_pursuit() -> None:

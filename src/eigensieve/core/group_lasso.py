@@ -101,6 +101,42 @@ class GroupLassoSolution:
             raise VerificationError(f"optimal, with a gap of {self.gap:.2e}, kkt {self.kkt:.2e}")
 
 
+def judge(
+    problem: ScoringProblem,
+    support: np.ndarray,
+    rows: np.ndarray,
+    penalty: float,
+    *,
+    tol: float,
+    stopped: Status | None,
+    n_iter: int,
+    seconds: float,
+    solver: str,
+    n_screened: int = 0,
+    slope: np.ndarray | None = None,
+) -> GroupLassoSolution:
+    """An answer with what it is worth; ``slope`` saves time if it is known."""
+    figures = evaluate(problem, support, rows, penalty, slope)
+    gap = (figures.objective - figures.bound) / figures.objective
+    done = max(gap, figures.kkt) <= max(tol, figures.noise)
+    return GroupLassoSolution(
+        support=support,
+        rows=rows,
+        n_features=problem.weights.size,
+        penalty=penalty,
+        lambda_max=problem.lambda_max,
+        objective=figures.objective,
+        bound=figures.bound,
+        kkt=figures.kkt,
+        tol=tol,
+        status=Status.OPTIMAL if done else stopped or Status.ITERATION_LIMIT,
+        n_iter=n_iter,
+        n_screened=n_screened,
+        seconds=seconds,
+        solver=solver,
+    )
+
+
 @dataclass(frozen=True)
 class Figures:
     """What a B is worth: objective, dual bound, violation, and the round-off in the latter."""

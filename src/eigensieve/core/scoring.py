@@ -38,7 +38,7 @@ SYMMETRIC = 1e-8
 # A matrix with eigenvalues below minus this share of its largest entry is not semidefinite.
 NEGATIVE = 1e-10
 # Directions that separate the classes less than this, relatively, are round-off.
-SEPARATES = 1e-10
+SEPARATES = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,16 +190,16 @@ class ScoringProblem:
 
         The eigenvalues are those of the covariance between the classes against S (see above).
         """
-        fit = self.factor[:, S] @ rows
+        _, sizes, turn = linalg.svd(self.target.T @ (self.factor[:, S] @ rows))
+        kept = sizes > SEPARATES * sizes.max(initial=0.0)
+        weights = rows @ (turn[kept].T / sizes[kept])  # of unit reach, the weak directions too
+        fit = self.factor[:, S] @ weights
         reach = self.target.T @ fit
         rest = fit - self.target @ reach
         omega = self.weights[S] / row_lengths(rows)
-        spread = rest.T @ rest + self.stretch(S, rows) + penalty * (rows.T * omega) @ rows
-        sizes, turn = linalg.eigh(reach.T @ reach)
-        turn = turn[:, sizes > SEPARATES**2 * sizes.max(initial=0.0)]
-        values, vectors = linalg.eigh(turn.T @ (reach.T @ reach) @ turn, turn.T @ spread @ turn)
-        directions = np.sqrt(self.n_samples) * (rows @ (turn @ vectors[:, ::-1]))
-        return directions, values[::-1].copy()
+        spread = rest.T @ rest + self.stretch(S, weights) + penalty * (weights.T * omega) @ weights
+        values, vectors = linalg.eigh(reach.T @ reach, spread)
+        return np.sqrt(self.n_samples) * (weights @ vectors[:, ::-1]), values[::-1].copy()
 
 
 def row_lengths(rows: np.ndarray) -> np.ndarray:

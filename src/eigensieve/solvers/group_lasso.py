@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from ..core.budget import Budget
-from ..core.group_lasso import Figures, GroupLassoSolution, evaluate, round_off
+from ..core.group_lasso import GroupLassoSolution, evaluate, judge, round_off
 from ..core.scoring import ScoringProblem, row_lengths
 from ..core.solution import Status
 
@@ -70,29 +70,19 @@ class GroupLassoSearch:
             W = np.union1d(self.S, violated)
         self.slope = problem.slope(self.S, self.rows)
         self.penalty = penalty
-        figures = evaluate(problem, self.S, self.rows, penalty, self.slope)
-        return GroupLassoSolution(
-            support=self.S,
-            rows=self.rows,
-            n_features=problem.weights.size,
-            penalty=penalty,
-            lambda_max=problem.lambda_max,
-            objective=figures.objective,
-            bound=figures.bound,
-            kkt=figures.kkt,
+        return judge(
+            problem,
+            self.S,
+            self.rows,
+            penalty,
             tol=self.tol,
-            status=self._judge(figures, stopped),
+            stopped=stopped,
             n_iter=self.n_iter,
-            n_screened=problem.weights.size - live.size,
+            n_screened=self.t.size - live.size,
             seconds=self.budget.seconds - start,
             solver=self.name,
+            slope=self.slope,
         )
-
-    def _judge(self, figures: Figures, stopped: Status | None) -> Status:
-        gap = (figures.objective - figures.bound) / figures.objective
-        if max(gap, figures.kkt) <= self.enough:
-            return Status.OPTIMAL
-        return stopped or Status.ITERATION_LIMIT
 
     def _screen(self, penalty: float) -> np.ndarray:
         """The features that may be used: the optimal residual is within sqrt(2 gap) of ours.

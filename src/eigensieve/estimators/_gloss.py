@@ -1,0 +1,61 @@
+"""What `GroupLassoLDA` and `GroupLassoLDACV` share: from a solution to a classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..core.checks import check_k
+from ..core.group_lasso import GroupLassoSolution
+from ..core.scoring import ScoringProblem
+from ..errors import InputError
+from ._projected import ProjectedClassifier
+from ._rules import discriminant
+
+
+class GlossClassifier(ProjectedClassifier):
+    """The discriminant directions of a group lasso, and the Gaussian rule in their space."""
+
+    def _take_solution(
+        self, problem: ScoringProblem, solution: GroupLassoSolution, n_components: Any
+    ) -> None:
+        """Everything that is fitted, from the minimiser."""
+        if solution.support.size == 0:
+            raise InputError(
+                f"no feature is used at alpha = {solution.alpha:.4g}; take a smaller alpha"
+            )
+        S = solution.support
+        V, values = problem.discriminate(S, solution.rows, solution.penalty)
+        m = clip_components(n_components, values.size, problem.target.shape[1])
+        scalings = np.zeros((solution.n_features, m))
+        scalings[S] = V[:, :m] * _signs(V[:, :m])
+        self._set_directions(scalings, problem.mean, problem.means)
+        self.solution_ = solution
+        self.lambda_, self.lambda_max_ = solution.penalty, solution.lambda_max
+        self.alpha_, self.kkt_ = solution.alpha, solution.kkt
+        self.eigenvalues_ = values
+        self.explained_variance_ratio_ = values[:m] / values.sum()
+        means = (problem.means[:, S] - problem.mean[S]) @ scalings[S]
+        self._set_rule(discriminant(means, np.eye(m), self.priors_))
+
+
+def clip_components(wanted: Any, found: int, most: int) -> int:
+    """The number of directions: all that were found, or at most as many as are wanted."""
+    if wanted is None:
+        return found
+    m = check_k(wanted, "n_components")
+    if m > most:
+        warnings.warn(
+            f"n_components is {m}, but there are {most} directions; finding {most}",
+            UserWarning,
+            stacklevel=4,
+        )
+    return min(m, found)
+
+
+def _signs(V: np.ndarray) -> np.ndarray:
+    """The largest entry of every column is positive: round-off does not choose."""
+    largest = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
+    return np.where(largest < 0, -1.0, 1.0)

@@ -1,0 +1,155 @@
+"""Group-lasso optimal scoring (GLOSS and GLOSS-D) as a classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..core.budget import Budget
+from ..core.checks import check_number
+from ..core.scoring import ScoringProblem
+from ..solvers.gloss import check_method, make_search, solve_at, solve_for
+from ..solvers.group_lasso import TOL
+from ._gloss import GlossClassifier
+from ._shared import clip_k, tell_if_unfinished
+
+
+class GroupLassoLDA(GlossClassifier):
+    """Sparse LDA whose directions share their features (GLOSS: Sanchez Merchante et al. 2012).
+
+    The class scores are regressed on the features, with a group lasso that uses a feature in all
+    directions or in none:
+
+        minimise  1/2 |T - XB|^2 + lambda sum_j w_j |beta_j|,   T orthonormal scores of the classes.
+
+    The problem is convex. Its solution is that of an LDA whose within-class covariance is
+    S = S_w + ridge + (lambda / n) diag(w_j / |beta_j|).
+
+    Parameters
+    ----------
+    n_features_to_select : int, default 10
+        The penalty is chosen such that so many features are used. A path may skip a number: then
+        the nearest one is taken, with a warning.
+    alpha : float in (0, 1), optional
+        The penalty as a share of lambda_max, at which no feature is left; overrides
+        n_features_to_select.
+    within : "full" or "diagonal"
+        The covariance within the classes, S_w: as it is (GLOSS), or without correlations (GLOSS-D),
+        which is more robust for few samples.
+    weights : array (n_features,), "std", optional
+        w > 0, the price of each feature; 1 by default. "std": the standard deviations, which is as
+        if the columns were standardised.
+    ridge : float or matrix (n_features, n_features), default 0
+        A quadratic penalty, added to S_w: a number times the identity, or a symmetric positive
+        semidefinite matrix, dense or scipy.sparse, such as squared second differences for smooth
+        directions.
+    n_components : int, optional
+        The number of directions, the leading ones; by default all, at most n_classes - 1.
+    priors : array (n_classes,), optional
+        Class probabilities; the frequencies by default.
+    solver : "auto", "working-set", "dual" or "variational"
+        All find the same optimum. "auto" is the dual for within="diagonal", where it is small, else
+        the working set; "variational" is the paper's algorithm, for comparison.
+    tol : float, default 1e-10
+        How far the optimality conditions may be off, as a share of lambda w_j.
+    time_limit : seconds for the search
+
+    Attributes
+    ----------
+    scalings_ : array (n_features, n_components), V with V'SV = I
+    eigenvalues_ : of the covariance between the classes against S, descending; for all directions
+    explained_variance_ratio_ : share of each direction in their sum
+    support_ : mask (n_features,) of the features that are used
+    selected_features_ : their names (or indices), in column order
+    solution_ : GroupLassoSolution
+        The minimiser, with its gap, optimality conditions and status; it belongs to
+        ``ScoringProblem.from_data(X, y, within=..., weights=..., ridge=...)``.
+    alpha_, lambda_, lambda_max_ : the penalty that was used, and the least that leaves nothing
+    kkt_ : how far the optimality conditions are off, as a share of lambda w_j
+    classes_, priors_, means_, xbar_, coef_, intercept_
+        As in scikit-learn's LinearDiscriminantAnalysis.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    The scale of a column matters, as in a lasso: standardise columns of different units, or use
+    weights="std". A row is classified by its distance to the class means in the space of the
+    directions, with the priors; probabilities are those of Gaussians with covariance S.
+
+    Constant columns are never used. Of identical columns the first is (or that of least weight);
+    with a ridge, or within="diagonal", identical columns share their weight, and enter together.
+    A class may have one sample. With two classes there is one direction, and the group lasso is
+    the lasso: at most n - 1 features are used, without a ridge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import GroupLassoLDA
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 500)), np.repeat(["a", "b", "c"], 20)
+    >>> X[20:40, :4] += 2
+    >>> X[40:, 4:8] += 2
+    >>> lda = GroupLassoLDA(n_features_to_select=8).fit(X, y)
+    >>> lda.get_support(indices=True).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> lda.transform(X).shape, round(lda.score(X, y), 2)
+    ((60, 2), 0.97)
+    >>> lda.solution_.is_certified
+    True
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        alpha: float | None = None,
+        within: str = "full",
+        weights: ArrayLike | str | None = None,
+        ridge: Any = 0.0,
+        n_components: int | None = None,
+        priors: ArrayLike | None = None,
+        solver: str = "auto",
+        tol: float = TOL,
+        time_limit: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.within = within
+        self.weights = weights
+        self.ridge = ridge
+        self.n_components = n_components
+        self.priors = priors
+        self.solver = solver
+        self.tol = tol
+        self.time_limit = time_limit
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> GroupLassoLDA:
+        """Find the features, the directions and the rule."""
+        budget, tol = Budget(self.time_limit), check_method(self.solver, self.tol)
+        if self.alpha is not None:
+            check_number(self.alpha, "alpha", 1e-9, 1.0 - 1e-9, "a number between 0 and 1")
+        data, code = self._take_data(X, y)
+        k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
+        problem = ScoringProblem.from_data(
+            data, code, within=self.within, weights=self.weights, ridge=self.ridge
+        )
+        search = make_search(problem, self.solver, tol, budget)
+        with budget.interruptible():
+            if self.alpha is not None:
+                solution = solve_at(search, float(self.alpha))
+            else:
+                assert k is not None
+                solution = solve_for(search, k)
+        self._take_solution(problem, solution, self.n_components)
+        tell_if_unfinished(budget.stop() or solution.status, solution)
+        found = solution.support.size
+        if k is not None and found != k:
+            warnings.warn(
+                f"no penalty uses exactly {k} features; the nearest number is {found} "
+                f"(alpha = {solution.alpha:.4g})",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self

@@ -1,0 +1,171 @@
+"""`GroupLassoLDA` with its penalty and its number of directions chosen by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import indexable
+
+from ..core.budget import Budget
+from ..core.checks import check_k
+from ..core.scoring import ScoringProblem
+from ..errors import InputError, OptionError
+from ..solvers.gloss import ALPHAS, check_alphas, check_method, make_search, solve_at
+from ..solvers.group_lasso import TOL
+from ._gloss import GlossClassifier
+from ._shared import tell_if_unfinished
+
+SELECTIONS = ("best", "one-se")
+
+
+class GroupLassoLDACV(GlossClassifier):
+    """`GroupLassoLDA` whose penalty and number of directions are chosen by cross-validation.
+
+    Every fold follows the path of penalties on its training rows, each from the one before. The
+    error is that on the rows left out; the model is then fitted to all rows. The error of the
+    choice is optimistic, being the smallest of many: for an honest one cross-validate this
+    estimator.
+
+    Parameters
+    ----------
+    alphas : penalties as shares of lambda_max (of each fold's own), in (0, 1)
+        By default 14, from 1 / sqrt(2) to 1/128.
+    within, weights, ridge, priors, solver, tol : as in `GroupLassoLDA`
+    n_components : int, optional
+        The number of directions; by default chosen together with alpha.
+    cv : int, splitter or iterable, default 10
+        Stratified folds for a number.
+    selection : "best" or "one-se"
+        The smallest error, or the largest alpha, then the fewest directions, whose error is within
+        one standard error of it. Ties always go to the larger alpha, then to fewer directions.
+    n_jobs : folds at once; the result does not depend on it
+
+    Attributes
+    ----------
+    alphas_ : array (m,), descending
+    errors_ : array (m, n_components, n_folds)
+        Error rate for each alpha, 1, 2, ... directions, and fold.
+    best_error_, best_error_se_ : its mean over the folds for what was chosen, and standard error
+    n_components_ : the number of directions that was chosen (there may be fewer in scalings_)
+    alpha_, and all else : as in `GroupLassoLDA`, for the model fitted to all rows
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import GroupLassoLDACV
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 200)), np.repeat(["a", "b", "c"], 20)
+    >>> X[20:40, :4] += 2
+    >>> X[40:, :4] -= 2
+    >>> lda = GroupLassoLDACV(cv=5, selection="one-se").fit(X, y)
+    >>> lda.n_components_, lda.get_support(indices=True).tolist()
+    (1, [0, 1, 2, 3])
+    """
+
+    def __init__(
+        self,
+        alphas: ArrayLike | None = None,
+        *,
+        within: str = "full",
+        weights: ArrayLike | str | None = None,
+        ridge: Any = 0.0,
+        n_components: int | None = None,
+        priors: ArrayLike | None = None,
+        cv: Any = 10,
+        selection: str = "best",
+        solver: str = "auto",
+        tol: float = TOL,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alphas = alphas
+        self.within = within
+        self.weights = weights
+        self.ridge = ridge
+        self.n_components = n_components
+        self.priors = priors
+        self.cv = cv
+        self.selection = selection
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> GroupLassoLDACV:
+        """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
+        check_method(self.solver, self.tol)
+        if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
+            raise OptionError(
+                f"selection is {self.selection!r}; it must be one of {', '.join(SELECTIONS)}"
+            )
+        self.alphas_ = ALPHAS[1:] if self.alphas is None else check_alphas(self.alphas)
+        if self.alphas_[0] >= 1.0:
+            raise OptionError("alphas has 1, at which no feature is used; give numbers below 1")
+        data, code = self._take_data(X, y)
+        *_, groups = indexable(data, groups)
+        splits = list(check_cv(self.cv, code, classifier=True).split(data, code, groups))
+        most = np.unique(code).size - 1
+        if self.n_components is not None:
+            most = min(most, check_k(self.n_components, "n_components"))
+        errors = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._path_errors)(data, code, train, test, most) for train, test in splits
+        )
+        self.errors_ = np.stack(errors, axis=2)
+        i, m = self._choose(fixed=None if self.n_components is None else most)
+        self.n_components_ = m
+        chosen = self.errors_[i, m - 1]
+        self.best_error_ = float(chosen.mean())
+        self.best_error_se_ = _standard_error(chosen)
+        problem = self._pose(data, code)
+        with (budget := Budget()).interruptible():
+            search = make_search(problem, self.solver, self.tol, budget)
+            solution = solve_at(search, float(self.alphas_[i]))
+        self._take_solution(problem, solution, m)
+        tell_if_unfinished(solution.status, solution)
+        return self
+
+    def _pose(self, data: np.ndarray, code: np.ndarray) -> ScoringProblem:
+        return ScoringProblem.from_data(
+            data, code, within=self.within, weights=self.weights, ridge=self.ridge
+        )
+
+    def _path_errors(
+        self, data: np.ndarray, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
+    ) -> np.ndarray:
+        """The error rates of one fold, (alphas, directions)."""
+        here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
+        if here.size < 2:
+            raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
+        problem = self._pose(data[train], code[train])
+        search = make_search(problem, self.solver, self.tol, Budget())
+        log_priors = np.log(counts if self.priors is None else self.priors_[here])
+        errors = np.empty((self.alphas_.size, most))
+        for i, alpha in enumerate(self.alphas_):
+            solution = search.solve(problem.lambda_max * float(alpha))
+            S = solution.support
+            V, _ = problem.discriminate(S, solution.rows, solution.penalty)
+            means = (problem.means[:, S] - problem.mean[S]) @ V
+            Z = (data[np.ix_(test, S)] - problem.mean[S]) @ V
+            closeness = np.tile(log_priors, (test.size, 1))
+            for m in range(most):
+                if m < V.shape[1]:
+                    closeness -= 0.5 * np.square(Z[:, [m]] - means[:, m])
+                errors[i, m] = np.mean(here[closeness.argmax(axis=1)] != code[test])
+        return errors
+
+    def _choose(self, fixed: int | None) -> tuple[int, int]:
+        """The index of alpha, and the number of directions."""
+        mean = self.errors_.mean(axis=2)
+        sizes = range(1, mean.shape[1] + 1) if fixed is None else [fixed]
+        options = [(i, m) for i in range(len(mean)) for m in sizes]  # in order of preference
+        best = min(options, key=lambda o: mean[o[0], o[1] - 1])
+        if self.selection == "best":
+            return best
+        limit = mean[best[0], best[1] - 1] + _standard_error(self.errors_[best[0], best[1] - 1])
+        return next(o for o in options if mean[o[0], o[1] - 1] <= limit)
+
+
+def _standard_error(errors: np.ndarray) -> float:
+    return float(errors.std(ddof=1) / np.sqrt(errors.size)) if errors.size > 1 else 0.0
