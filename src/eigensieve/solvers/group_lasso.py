@@ -44,6 +44,7 @@ class GroupLassoSearch:
         self.S = np.empty(0, dtype=np.intp)
         self.rows = np.empty((0, problem.target.shape[1]))
         self.slope = problem.correlations.copy()
+        self.usable = np.flatnonzero(~problem.spare)
         self.penalty = problem.lambda_max
 
     def solve(self, penalty: float) -> GroupLassoSolution:
@@ -58,10 +59,10 @@ class GroupLassoSearch:
         for _ in range(MOST_SETS):
             self._solve_on(W)
             stopped = self.budget.stop()
-            if live.size == self.t.size:
+            if live is self.usable:
                 self.slope = problem.slope(self.S, self.rows)
-                slope, live = self.slope, self._screen(penalty)
-                slope = slope[live]
+                live = self._screen(penalty)
+                slope = self.slope[live]
             else:
                 slope = problem.slope(self.S, self.rows, live)
             violated = self._violated(live, slope)
@@ -89,15 +90,15 @@ class GroupLassoSearch:
 
         (In the space of F and a root of R, where the dual is a projection.)
         """
-        p = self.t.size
         figures = evaluate(self.problem, self.S, self.rows, penalty, self.slope)
         radius = np.sqrt(2.0 * max(0.0, figures.objective - figures.bound))
         lengths = row_lengths(self.slope)
         share = min(1.0, 1.0 / float((lengths / self.t).max()))
         reach = share * lengths + radius * np.sqrt(self.problem.curvatures)
-        live = (reach >= self.t * (1.0 - self.enough)) & ~self.problem.spare
+        live = reach >= self.t * (1.0 - self.enough)
         live[self.S] = True
-        return np.flatnonzero(live) if live.sum() <= WORTHWHILE * p else np.arange(p)
+        few = self.usable[live[self.usable]]
+        return few if few.size <= WORTHWHILE * self.usable.size else self.usable
 
     def _first_set(self, penalty: float, live: np.ndarray) -> np.ndarray:
         """What is used already, and what the strong rule expects to be."""
@@ -107,7 +108,7 @@ class GroupLassoSearch:
 
     def _violated(self, live: np.ndarray, slope: np.ndarray) -> np.ndarray:
         wrong = row_lengths(slope) > self.t[live] * (1.0 + self.enough)
-        wrong &= ~np.isin(live, self.S) & ~self.problem.spare[live]
+        wrong &= ~np.isin(live, self.S)
         return self._most_violated(live[wrong], slope[wrong])
 
     def _most_violated(self, features: np.ndarray, slope: np.ndarray) -> np.ndarray:
