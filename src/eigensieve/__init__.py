@@ -43,6 +43,7 @@ _HOME = {
     "SparseCCA": "estimators.sparse_cca",
     "PermutationTest": "estimators._permutation",
     "SparseLDA": "estimators.sparse_lda",
+    "SparseOptimalScoring": "estimators.sparse_optimal_scoring",
     "SparsePCA": "estimators.sparse_pca",
     "SparseUncorrelatedLDA": "estimators.sparse_uncorrelated_lda",
     "UncorrelatedLDA": "estimators.uncorrelated_lda",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from .estimators.penalized_lda import PenalizedLDA
     from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
+    from .estimators.sparse_optimal_scoring import SparseOptimalScoring
     from .estimators.sparse_pca import SparsePCA
     from .estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
     from .estimators.uncorrelated_lda import UncorrelatedLDA

@@ -82,7 +82,7 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 
 
 def run_small_problems() -> None:
-    """Every solver and criterion, on every kind of pencil; and basis pursuit."""
+    """Every solver and criterion, on every kind of pencil; and what is no solver of pencils."""
     from ..solvers.dispatch import find_solvers, solve, solve_path
 
     for name, solver in find_solvers().items():
@@ -96,6 +96,16 @@ def run_small_problems() -> None:
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
     run_small_pursuit()
     run_small_penalized_lda()
+    run_small_group_lasso()
+
+
+def run_small_group_lasso() -> None:
+    """A path of group-lasso optimal scoring."""
+    import numpy as np
+
+    from ..solvers.gloss import gloss_path
+
+    gloss_path(np.random.default_rng(0).normal(size=(24, 30)), np.arange(24) % 3, [0.5, 0.1])
 
 
 def run_small_penalized_lda() -> None:

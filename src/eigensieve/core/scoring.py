@@ -18,7 +18,7 @@ covariance between the classes against
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -145,6 +145,15 @@ class ScoringProblem:
     def is_separable(self) -> bool:
         """Whether R is diagonal."""
         return bool(self.quadratic.ndim == 1)
+
+    def combine(self, a: np.ndarray) -> ScoringProblem:
+        """The problem of fewer scores: Ta (r, m) for the target, with orthonormal a (q, m)."""
+        part = replace(self, target=self.target @ a)
+        # what does not depend on the target is not computed again
+        part.__dict__.update(
+            correlations=self.correlations @ a, curvatures=self.curvatures, spare=self.spare
+        )
+        return part
 
     def gram(self, W: np.ndarray) -> np.ndarray:
         """F'F + R of the features W."""

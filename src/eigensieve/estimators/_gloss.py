@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_k
+from ..core.criteria import fix_signs
 from ..core.group_lasso import GroupLassoSolution
 from ..core.scoring import ScoringProblem
 from ..errors import InputError
@@ -30,7 +31,7 @@ class GlossClassifier(ProjectedClassifier):
         V, values = problem.discriminate(S, solution.rows, solution.penalty)
         m = clip_components(n_components, values.size, problem.target.shape[1])
         scalings = np.zeros((solution.n_features, m))
-        scalings[S] = V[:, :m] * _signs(V[:, :m])
+        scalings[S] = fix_signs(V[:, :m])
         self._set_directions(scalings, problem.mean, problem.means)
         self.solution_ = solution
         self.lambda_, self.lambda_max_ = solution.penalty, solution.lambda_max
@@ -53,9 +54,3 @@ def clip_components(wanted: Any, found: int, most: int) -> int:
             stacklevel=4,
         )
     return min(m, found)
-
-
-def _signs(V: np.ndarray) -> np.ndarray:
-    """The largest entry of every column is positive: round-off does not choose."""
-    largest = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
-    return np.where(largest < 0, -1.0, 1.0)

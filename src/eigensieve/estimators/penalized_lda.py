@@ -55,7 +55,8 @@ class PenalizedLDA(ProjectedClassifier):
     tol : float, default 1e-8
         The ascent ends when a step changes D^1/2 b, of length 1, by less.
     max_iter : int, default 10,000
-        Steps for each direction (a few, unless eigenvalues nearly tie); a ConvergenceWarning if they do not suffice.
+        Steps for each direction; a ConvergenceWarning if they do not suffice. A few do, unless
+        two eigenvalues nearly tie.
 
     Attributes
     ----------

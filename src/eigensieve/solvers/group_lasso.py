@@ -47,6 +47,11 @@ class GroupLassoSearch:
         self.usable = np.flatnonzero(~problem.spare)
         self.penalty = problem.lambda_max
 
+    def turn_to(self, problem: ScoringProblem) -> None:
+        """Go on with another target for the same features, from the rows before."""
+        self.problem = problem
+        self.slope = problem.slope(self.S, self.rows)
+
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
         problem, start = self.problem, self.budget.seconds

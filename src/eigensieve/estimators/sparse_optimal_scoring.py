@@ -1,0 +1,188 @@
+"""Sparse optimal scoring with a lasso, or elastic net, per direction."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from ..core.budget import Budget
+from ..core.checks import check_k, check_number
+from ..core.scoring import ScoringProblem
+from ..errors import InputError, OptionError
+from ..solvers.optimal_scoring import ScoredDirection, find_directions
+from ._gloss import clip_components
+from ._projected import ProjectedClassifier
+from ._rules import check_rule, make_rule
+from ._shared import clip_k, tell_if_unfinished
+
+
+class SparseOptimalScoring(ProjectedClassifier):
+    """Sparse LDA by optimal scoring, every direction with its own features.
+
+    Clemmensen et al. (2011), known as SLDA, or as ``sda`` of the R package sparseLDA: class scores
+    and an elastic net in turn, for one direction after the other. It is here for comparison:
+    `GroupLassoLDA` solves a convex problem, whose directions share their features, and equals it
+    for two classes.
+
+    Parameters
+    ----------
+    n_features_to_select : int, or one per direction, default 10
+        Features of each direction. If no penalty gives exactly so many: the nearest, with a
+        warning.
+    alpha : float in (0, 1), optional
+        The penalty as a share of the largest that leaves a direction; overrides
+        n_features_to_select.
+    ridge : float or matrix (n_features, n_features), default 0
+        The quadratic penalty of the elastic net, in units of the covariance (see `GroupLassoLDA`).
+    n_components : int, optional
+        The number of directions; n_classes - 1 by default.
+    rule : "lda", "centroid" or "1-nn"
+        How the projected rows are classified: LDA as in the paper, nearest class mean, nearest
+        training row.
+    priors : array (n_classes,), optional
+        Class probabilities for rule "lda"; the frequencies by default.
+    tol : float, default 1e-6
+        Change of the scores at which a direction has converged.
+    max_iter : int, default 500
+        The most elastic nets for a direction.
+    time_limit : seconds for the search
+
+    Attributes
+    ----------
+    scalings_ : array (n_features, n_components); the projected training rows have variance 1
+    supports_ : list of arrays, the features of each direction
+    support_, selected_features_ : those of any direction
+    theta_ : array (n_classes, n_components), the scores of the classes, variance 1
+    solutions_ : list of GroupLassoSolution, the last lasso of each direction
+    alphas_ : array (n_components,), penalties as shares of the largest that leaves a direction
+    n_iter_ : array (n_components,), elastic nets that were solved for the final penalty
+    explained_variance_ratio_ : share of each direction in the class separation
+    classes_, priors_, means_, xbar_, coef_, intercept_
+        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    The scale of a column matters: standardise columns of different units. Constant columns are
+    never used, of identical ones the first is unless there is a ridge. The criterion is not convex
+    for more than two classes: the answer belongs to a start, which is always the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve import SparseOptimalScoring
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 200)), np.repeat(["a", "b", "c"], 20)
+    >>> X[20:40, :3] += 3
+    >>> X[40:, 3:6] += 3
+    >>> lda = SparseOptimalScoring([6, 3]).fit(X, y)
+    >>> [s.tolist() for s in lda.supports_]
+    [[0, 1, 2, 5, 17, 102], [0, 4, 5]]
+    >>> round(lda.score(X, y), 2)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | Sequence[int] = 10,
+        *,
+        alpha: float | None = None,
+        ridge: Any = 0.0,
+        n_components: int | None = None,
+        rule: str = "lda",
+        priors: ArrayLike | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        time_limit: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.ridge = ridge
+        self.n_components = n_components
+        self.rule = rule
+        self.priors = priors
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseOptimalScoring:
+        """Find the directions and the rule."""
+        budget = Budget(self.time_limit)
+        check_rule(self.rule, self.priors)
+        check_number(self.tol, "tol", 1e-12, 0.1, "a number from 1e-12 to 0.1")
+        max_iter = check_k(self.max_iter, "max_iter")
+        if self.alpha is not None:
+            check_number(self.alpha, "alpha", 1e-9, 1.0 - 1e-9, "a number between 0 and 1")
+        data, code = self._take_data(X, y)
+        problem = ScoringProblem.from_data(data, code, ridge=self.ridge)
+        most = problem.target.shape[1]
+        sizes = self._sizes(clip_components(self.n_components, most, most), data.shape[1])
+        with budget.interruptible():
+            found = find_directions(
+                problem, sizes, budget, alpha=self.alpha, tol=self.tol, max_iter=max_iter
+            )
+        if not found:
+            raise InputError(f"no feature is used at alpha = {self.alpha}; take a smaller alpha")
+        self._describe(problem, found, code)
+        Z = self._project(data)
+        self._set_rule(make_rule(self.rule, Z, code, self.priors_))
+        tell_if_unfinished(budget.stop(), f"{len(found)} directions")
+        self._tell_what_differs(found, sizes)
+        return self
+
+    def _sizes(self, m: int, p: int) -> list[int | None]:
+        """The number of features of every direction; None if alpha decides."""
+        if self.alpha is not None:
+            return [None] * m
+        wanted = self.n_features_to_select
+        if np.ndim(wanted) == 0:
+            return [clip_k(wanted, p)] * m
+        if len(np.asarray(wanted)) != m:
+            raise OptionError(
+                f"n_features_to_select has {len(np.asarray(wanted))} numbers; there are {m} "
+                "directions"
+            )
+        return [clip_k(k, p) for k in wanted]  # type: ignore[union-attr]
+
+    def _describe(
+        self, problem: ScoringProblem, found: list[ScoredDirection], code: np.ndarray
+    ) -> None:
+        scalings = np.zeros((problem.weights.size, len(found)))
+        for i, direction in enumerate(found):
+            scalings[direction.solution.support, i] = direction.solution.rows[:, 0]
+        scores = problem.factor @ scalings
+        size = np.sqrt(np.square(scores).mean(axis=0))
+        self._set_directions(scalings / size, problem.mean, problem.means)
+        self.solutions_ = [d.solution for d in found]
+        self.supports_ = [s.support for s in self.solutions_]
+        self.alphas_ = np.array([d.alpha for d in found])
+        self.n_iter_ = np.array([d.n_iter for d in found])
+        first = np.unique(code, return_index=True)[1]
+        a = np.column_stack([d.scores for d in found])
+        self.theta_ = np.sqrt(len(code)) * problem.target[first] @ a
+        separation = np.square(problem.target.T @ (scores / size)).sum(axis=0)
+        self.explained_variance_ratio_ = separation / separation.sum()
+
+    def _tell_what_differs(self, found: list[ScoredDirection], sizes: list[int | None]) -> None:
+        """A warning for a number of features that was not met, or scores that still move."""
+        for i, (direction, k) in enumerate(zip(found, sizes)):
+            used = direction.solution.support.size
+            if k is not None and used != k:
+                warnings.warn(
+                    f"direction {i}: no penalty uses exactly {k} features; the nearest number is "
+                    f"{used}",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            if not direction.converged:
+                warnings.warn(
+                    f"direction {i} has not converged after {direction.n_iter} elastic nets; "
+                    "increase max_iter",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )

@@ -1,0 +1,113 @@
+"""Sparse optimal scoring with a lasso for each direction (Clemmensen et al. 2011: "SLDA", "sda").
+
+With orthonormal class contrasts T (n, K - 1), for one direction after the other, in turn
+
+    b = argmin 1/2 |Ta - Xb|^2 + 1/2 b'Rb + lambda |b|_1     for the scores a,
+    a = the unit vector along T'Xb, less what the scores of earlier directions have of it,
+
+until a stays: the criterion falls in every step. It is not convex in both, and the answer depends
+on the start: the scores along which the class means are farthest apart, at the largest lambda; then
+those of the lambda before, on the way to the lambda that is wanted, or has the features wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from ..core.budget import Budget
+from ..core.group_lasso import GroupLassoSolution
+from ..core.scoring import ScoringProblem
+from .gloss import GroupLassoSearch, solve_at, solve_for
+
+LASSO_TOL = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredDirection:
+    """A direction, its class scores, and how it was found.
+
+    Attributes
+    ----------
+    scores : array (K - 1,), a, of length 1, in terms of the contrasts
+    solution : GroupLassoSolution, the lasso b for these scores
+    alpha : float, its penalty as a share of the largest that any scores allow
+    n_iter : int, lassos that were solved for this penalty
+    converged : bool
+    """
+
+    scores: np.ndarray
+    solution: GroupLassoSolution
+    alpha: float
+    n_iter: int
+    converged: bool
+
+
+def find_directions(
+    problem: ScoringProblem,
+    sizes: Sequence[int | None],
+    budget: Budget,
+    *,
+    alpha: float | None,
+    tol: float,
+    max_iter: int,
+) -> list[ScoredDirection]:
+    """One direction after the other, each with its number of features.
+
+    Where the size is None the penalty is alpha times the largest useful one. There are fewer
+    directions if no score is left, or if the penalty leaves no feature.
+    """
+    found: list[ScoredDirection] = []
+    for k in sizes:
+        earlier = [direction.scores for direction in found]
+        free = linalg.null_space(np.array(earlier)) if earlier else np.eye(problem.target.shape[1])
+        if free.shape[1] == 0 or problem.combine(free).lambda_max <= tol * problem.lambda_max:
+            break
+        search = _DirectionSearch(problem.combine(free), budget, tol, max_iter)
+        if k is not None:
+            solution = solve_for(search, k)
+        else:
+            assert alpha is not None
+            solution = solve_at(search, alpha)
+        if solution.support.size == 0:
+            break
+        found.append(search.describe(solution, free))
+        if budget.stop() is not None:
+            break
+    return found
+
+
+class _DirectionSearch:
+    """One direction at one penalty after the other, each from the scores before."""
+
+    def __init__(self, problem: ScoringProblem, budget: Budget, tol: float, max_iter: int) -> None:
+        self.problem, self.budget, self.tol, self.max_iter = problem, budget, tol, max_iter
+        C = problem.correlations
+        self.a = linalg.eigh(C.T @ C)[1][:, -1]
+        self.lasso = GroupLassoSearch(problem.combine(self.a[:, None]), budget, LASSO_TOL)
+        self.known: dict[float, tuple[np.ndarray, int, bool]] = {}
+
+    def solve(self, penalty: float) -> GroupLassoSolution:
+        """Lassos and scores in turn, until the scores stay."""
+        n_iter, converged = 0, False
+        while not converged and n_iter < self.max_iter:
+            solution, n_iter = self.lasso.solve(penalty), n_iter + 1
+            a = self.a
+            if solution.support.size > 0:
+                reach = self.problem.correlations[solution.support].T @ solution.rows[:, 0]
+                self.a = reach / np.linalg.norm(reach)
+            converged = a.size == 1 or float(np.linalg.norm(self.a - a)) <= self.tol
+            if self.budget.stop() is not None:
+                break
+            self.lasso.turn_to(self.problem.combine(self.a[:, None]))
+        self.known[penalty] = a, n_iter, converged
+        return solution
+
+    def describe(self, solution: GroupLassoSolution, free: np.ndarray) -> ScoredDirection:
+        """A solution that was found, with its scores in terms of all contrasts."""
+        a, n_iter, converged = self.known[solution.penalty]
+        alpha = solution.penalty / self.problem.lambda_max
+        return ScoredDirection(free @ a, solution, alpha, n_iter, converged)
