@@ -9,10 +9,10 @@ fewer directions. Repetition r draws from default_rng(r).
 
 GLOSS, GLOSS-D and SLDA: penalties lambda_max / 2, / 4, ..., / 128. "GLOSS, n features" ends the
 path at the first penalty with n features or more, as the paper says (5.2); "GLOSS, whole path" does
-not. PLDA: the largest useful penalty times 1, .9, ..., .1. The notes do not tell the grid of PLDA, on
+not. PLDA: the largest useful penalty times 1, .9, ..., .1. The notes do not tell its grid, on
 which its number of variables depends: halving the penalty instead is the line "PLDA, halving".
 
-Nakayama: the 86 samples of the five largest classes, log2; ten stratified splits into 75 % and 25 %,
+Nakayama: the 86 samples of the five largest classes, log2; ten stratified splits, 75 % and 25 %,
 columns standardised by the training rows, ten-fold cross-validation over (lambda, M) inside.
 """
 

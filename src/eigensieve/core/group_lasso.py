@@ -171,11 +171,14 @@ def evaluate(
         objective=0.5 * squares + float(t[support] @ sizes),
         bound=share * along - 0.5 * share**2 * squares,
         kkt=float(off.max()),
-        noise=round_off(problem, penalty),
+        noise=round_off(problem, support, rows, penalty),
     )
 
 
-def round_off(problem: ScoringProblem, penalty: float) -> float:
-    """The violation that round-off alone may leave: of sums of the size |F_j| |T| against t_j."""
-    steepest = float((np.sqrt(problem.curvatures) / problem.weights).max())
-    return 4.0 * EPS * steepest * float(np.linalg.norm(problem.target)) / penalty
+def round_off(
+    problem: ScoringProblem, support: np.ndarray, rows: np.ndarray, penalty: float
+) -> float:
+    """The violation that round-off alone may leave: of sums of products with F_j, against t_j."""
+    lengths = np.sqrt(problem.curvatures)
+    terms = float(np.linalg.norm(problem.target)) + float(lengths[support] @ row_lengths(rows))
+    return 4.0 * EPS * float((lengths / problem.weights).max()) * terms / penalty

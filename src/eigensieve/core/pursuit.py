@@ -142,7 +142,7 @@ def first_copies(columns: np.ndarray) -> np.ndarray:
     first = np.arange(columns.shape[1])
     sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
     order = np.argsort(sums, kind="stable")
-    lengths = np.linalg.norm(columns, axis=0)
+    lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))  # norm would copy the columns
     close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
     edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
     for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close

@@ -34,6 +34,9 @@ from .stats import ClassStats
 from .uncorrelated import class_contrasts
 
 WITHIN = ("full", "diagonal")
+# Class means as near as this, in units of a column's deviation, are equal but for round-off.
+EQUAL = 1e-13
+ROWS = 16  # that are handled at once
 SYMMETRIC = 1e-8
 # A matrix with eigenvalues below minus this share of its largest entry is not semidefinite.
 NEGATIVE = 1e-10
@@ -94,14 +97,14 @@ class ScoringProblem:
             spread = inner.within_variance() + np.einsum("ij,ij->j", between, between) / n
         else:
             factor, target = inner.rows, contrasts
-            for start in range(0, n, 64):  # Xc = rows + E E'Xc, without a second copy
-                factor[start : start + 64] += contrasts[start : start + 64] @ between
+            for start in range(0, n, ROWS):  # Xc = rows + E E'Xc, without a second copy
+                factor[start : start + ROWS] += contrasts[start : start + ROWS] @ between
             spread = np.einsum("ij,ij->j", factor, factor) / n
-        w = _check_weights(weights, spread)
-        problem = cls(factor, target, quadratic, w, n, inner.mean, inner.means, within)
-        if problem.lambda_max == 0.0:
+        separation = np.einsum("ij,ij->j", between, between) / n
+        if not np.any(separation > EQUAL**2 * spread):
             raise InputError("the class means are all equal: no feature separates the classes")
-        return problem
+        w = _check_weights(weights, spread)
+        return cls(factor, target, quadratic, w, n, inner.mean, inner.means, within)
 
     def __repr__(self) -> str:
         _, p = self.factor.shape

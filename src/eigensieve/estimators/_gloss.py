@@ -36,10 +36,28 @@ class GlossClassifier(ProjectedClassifier):
         self.solution_ = solution
         self.lambda_, self.lambda_max_ = solution.penalty, solution.lambda_max
         self.alpha_, self.kkt_ = solution.alpha, solution.kkt
-        self.eigenvalues_ = values
+        self.n_components_, self.eigenvalues_ = m, values[:m]
         self.explained_variance_ratio_ = values[:m] / values.sum()
         means = (problem.means[:, S] - problem.mean[S]) @ scalings[S]
         self._set_rule(discriminant(means, np.eye(m), self.priors_))
+
+
+def tell_if_not(k: int, solution: GroupLassoSolution, of: str = "") -> None:
+    """A warning if k features were asked for and the path skips that number."""
+    found = solution.support.size
+    if found != k:
+        warnings.warn(
+            f"{of}no penalty was found that uses exactly {k} features; the nearest number is "
+            f"{found} (alpha = {solution.alpha:.4g})",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def check_components(wanted: Any) -> None:
+    """Raise unless a number of directions is one, or None; before anything is searched for."""
+    if wanted is not None:
+        check_k(wanted, "n_components")
 
 
 def clip_components(wanted: Any, found: int, most: int) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from ..core.budget import Budget
-from ..core.checks import check_number
 from ..core.scoring import ScoringProblem
-from ..solvers.gloss import check_method, make_search, solve_at, solve_for
+from ..core.solution import Status
+from ..solvers.gloss import check_alpha, check_method, make_search, solve_at, solve_for
 from ..solvers.group_lasso import TOL
-from ._gloss import GlossClassifier
+from ._gloss import GlossClassifier, check_components, tell_if_not
 from ._shared import clip_k, tell_if_unfinished
 
 
@@ -32,7 +31,7 @@ class GroupLassoLDA(GlossClassifier):
     n_features_to_select : int, default 10
         The penalty is chosen such that so many features are used. A path may skip a number: then
         the nearest one is taken, with a warning.
-    alpha : float in (0, 1), optional
+    alpha : float, below 1, optional
         The penalty as a share of lambda_max, at which no feature is left; overrides
         n_features_to_select.
     within : "full" or "diagonal"
@@ -59,8 +58,9 @@ class GroupLassoLDA(GlossClassifier):
     Attributes
     ----------
     scalings_ : array (n_features, n_components), V with V'SV = I
-    eigenvalues_ : of the covariance between the classes against S, descending; for all directions
-    explained_variance_ratio_ : share of each direction in their sum
+    n_components_ : the number of directions
+    eigenvalues_ : of the covariance between the classes against S, descending
+    explained_variance_ratio_ : share of each direction in the sum over all directions there are
     support_ : mask (n_features,) of the features that are used
     selected_features_ : their names (or indices), in column order
     solution_ : GroupLassoSolution
@@ -128,28 +128,21 @@ class GroupLassoLDA(GlossClassifier):
     def fit(self, X: ArrayLike, y: ArrayLike) -> GroupLassoLDA:
         """Find the features, the directions and the rule."""
         budget, tol = Budget(self.time_limit), check_method(self.solver, self.tol)
-        if self.alpha is not None:
-            check_number(self.alpha, "alpha", 1e-9, 1.0 - 1e-9, "a number between 0 and 1")
+        alpha = None if self.alpha is None else check_alpha(self.alpha)
+        check_components(self.n_components)
         data, code = self._take_data(X, y)
-        k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
+        k = 0 if alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
         problem = ScoringProblem.from_data(
             data, code, within=self.within, weights=self.weights, ridge=self.ridge
         )
         search = make_search(problem, self.solver, tol, budget)
         with budget.interruptible():
-            if self.alpha is not None:
-                solution = solve_at(search, float(self.alpha))
-            else:
-                assert k is not None
-                solution = solve_for(search, k)
+            solution = solve_for(search, k) if alpha is None else solve_at(search, alpha)
         self._take_solution(problem, solution, self.n_components)
-        tell_if_unfinished(budget.stop() or solution.status, solution)
-        found = solution.support.size
-        if k is not None and found != k:
-            warnings.warn(
-                f"no penalty uses exactly {k} features; the nearest number is {found} "
-                f"(alpha = {solution.alpha:.4g})",
-                UserWarning,
-                stacklevel=2,
-            )
+        stopped = budget.stop()
+        if stopped is Status.TIME_LIMIT and alpha is not None:
+            stopped = None  # what was asked for may be there all the same: its status tells
+        tell_if_unfinished(stopped or solution.status, solution)
+        if alpha is None and stopped is None:
+            tell_if_not(k, solution)
         return self

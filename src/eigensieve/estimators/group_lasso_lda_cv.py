@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
 from ..core.budget import Budget
-from ..core.checks import check_k
 from ..core.scoring import ScoringProblem
+from ..core.solution import Status
 from ..errors import InputError, OptionError
-from ..solvers.gloss import ALPHAS, check_alphas, check_method, make_search, solve_at
+from ..solvers.gloss import check_alphas, check_method, make_search, solve_at
 from ..solvers.group_lasso import TOL
-from ._gloss import GlossClassifier
+from ._gloss import GlossClassifier, check_components, clip_components
 from ._shared import tell_if_unfinished
 
 SELECTIONS = ("best", "one-se")
@@ -32,7 +33,7 @@ class GroupLassoLDACV(GlossClassifier):
 
     Parameters
     ----------
-    alphas : penalties as shares of lambda_max (of each fold's own), in (0, 1)
+    alphas : penalties as shares of lambda_max (of each fold's own), below 1
         By default 14, from 1 / sqrt(2) to 1/128.
     within, weights, ridge, priors, solver, tol : as in `GroupLassoLDA`
     n_components : int, optional
@@ -48,10 +49,9 @@ class GroupLassoLDACV(GlossClassifier):
     ----------
     alphas_ : array (m,), descending
     errors_ : array (m, n_components, n_folds)
-        Error rate for each alpha, 1, 2, ... directions, and fold.
-    best_error_, best_error_se_ : its mean over the folds for what was chosen, and standard error
-    n_components_ : the number of directions that was chosen (there may be fewer in scalings_)
-    alpha_, and all else : as in `GroupLassoLDA`, for the model fitted to all rows
+        Error rate for each alpha, 1, 2, ... directions (up to what was asked for), and fold.
+    cv_error_, cv_error_se_ : its mean over the folds for what was chosen, and standard error
+    alpha_, n_components_, and all else : as in `GroupLassoLDA`, for the model fitted to all rows
 
     Examples
     --------
@@ -100,31 +100,50 @@ class GroupLassoLDACV(GlossClassifier):
             raise OptionError(
                 f"selection is {self.selection!r}; it must be one of {', '.join(SELECTIONS)}"
             )
-        self.alphas_ = ALPHAS[1:] if self.alphas is None else check_alphas(self.alphas)
-        if self.alphas_[0] >= 1.0:
+        alphas = check_alphas(self.alphas)
+        if self.alphas is None:
+            alphas = alphas[1:]
+        if alphas[0] == 1.0:
             raise OptionError("alphas has 1, at which no feature is used; give numbers below 1")
+        check_components(self.n_components)
         data, code = self._take_data(X, y)
-        *_, groups = indexable(data, groups)
-        splits = list(check_cv(self.cv, code, classifier=True).split(data, code, groups))
-        most = np.unique(code).size - 1
+        self.alphas_ = alphas
+        most = self.classes_.size - 1
         if self.n_components is not None:
-            most = min(most, check_k(self.n_components, "n_components"))
-        errors = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._path_errors)(data, code, train, test, most) for train, test in splits
+            most = clip_components(self.n_components, most, most)
+        folds = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._path_errors)(data, code, train, test, most)
+            for train, test in self._split(data, code, groups)
         )
-        self.errors_ = np.stack(errors, axis=2)
+        self.errors_ = np.stack([errors for errors, _ in folds], axis=2)
         i, m = self._choose(fixed=None if self.n_components is None else most)
-        self.n_components_ = m
         chosen = self.errors_[i, m - 1]
-        self.best_error_ = float(chosen.mean())
-        self.best_error_se_ = _standard_error(chosen)
+        self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
         problem = self._pose(data, code)
         with (budget := Budget()).interruptible():
             search = make_search(problem, self.solver, self.tol, budget)
             solution = solve_at(search, float(self.alphas_[i]))
         self._take_solution(problem, solution, m)
-        tell_if_unfinished(solution.status, solution)
+        stopped = budget.stop() or solution.status
+        if not stopped.is_early and not all(converged for _, converged in folds):
+            stopped = Status.ITERATION_LIMIT
+        tell_if_unfinished(stopped, solution)
         return self
+
+    def _split(
+        self, data: np.ndarray, code: np.ndarray, groups: ArrayLike | None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Row numbers to learn from and to test on."""
+        everything, (*_, checked) = np.arange(len(data)), indexable(data, groups)
+        for train, test in check_cv(self.cv, code, classifier=True).split(data, code, checked):
+            learn, judge = everything[train], everything[test]  # from lists and masks, too
+            if judge.size == 0:
+                raise InputError("a fold has no rows to test on")
+            if np.unique(code[learn]).size < 2:
+                raise InputError(
+                    "a fold has one class only to learn from; use fewer, stratified folds"
+                )
+            yield learn, judge
 
     def _pose(self, data: np.ndarray, code: np.ndarray) -> ScoringProblem:
         return ScoringProblem.from_data(
@@ -133,18 +152,16 @@ class GroupLassoLDACV(GlossClassifier):
 
     def _path_errors(
         self, data: np.ndarray, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
-    ) -> np.ndarray:
-        """The error rates of one fold, (alphas, directions)."""
+    ) -> tuple[np.ndarray, bool]:
+        """The error rates of one fold, (alphas, directions), and whether all converged."""
         here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
-        if here.size < 2:
-            raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
         problem = self._pose(data[train], code[train])
         search = make_search(problem, self.solver, self.tol, Budget())
         log_priors = np.log(counts if self.priors is None else self.priors_[here])
-        errors = np.empty((self.alphas_.size, most))
+        errors, converged = np.empty((self.alphas_.size, most)), True
         for i, alpha in enumerate(self.alphas_):
             solution = search.solve(problem.lambda_max * float(alpha))
-            S = solution.support
+            S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
             means = (problem.means[:, S] - problem.mean[S]) @ V
             Z = (data[np.ix_(test, S)] - problem.mean[S]) @ V
@@ -153,11 +170,11 @@ class GroupLassoLDACV(GlossClassifier):
                 if m < V.shape[1]:
                     closeness -= 0.5 * np.square(Z[:, [m]] - means[:, m])
                 errors[i, m] = np.mean(here[closeness.argmax(axis=1)] != code[test])
-        return errors
+        return errors, converged
 
     def _choose(self, fixed: int | None) -> tuple[int, int]:
         """The index of alpha, and the number of directions."""
-        mean = self.errors_.mean(axis=2)
+        mean = self.errors_.mean(axis=2).round(12)  # round-off does not decide
         sizes = range(1, mean.shape[1] + 1) if fixed is None else [fixed]
         options = [(i, m) for i in range(len(mean)) for m in sizes]  # in order of preference
         best = min(options, key=lambda o: mean[o[0], o[1] - 1])

@@ -14,8 +14,9 @@ from ..core.budget import Budget
 from ..core.checks import check_k, check_number
 from ..core.scoring import ScoringProblem
 from ..errors import InputError, OptionError
+from ..solvers.gloss import check_alpha
 from ..solvers.optimal_scoring import ScoredDirection, find_directions
-from ._gloss import clip_components
+from ._gloss import check_components, clip_components, tell_if_not
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
 from ._shared import clip_k, tell_if_unfinished
@@ -34,7 +35,7 @@ class SparseOptimalScoring(ProjectedClassifier):
     n_features_to_select : int, or one per direction, default 10
         Features of each direction. If no penalty gives exactly so many: the nearest, with a
         warning.
-    alpha : float in (0, 1), optional
+    alpha : float, below 1, optional
         The penalty as a share of the largest that leaves a direction; overrides
         n_features_to_select.
     ridge : float or matrix (n_features, n_features), default 0
@@ -116,23 +117,25 @@ class SparseOptimalScoring(ProjectedClassifier):
         check_rule(self.rule, self.priors)
         check_number(self.tol, "tol", 1e-12, 0.1, "a number from 1e-12 to 0.1")
         max_iter = check_k(self.max_iter, "max_iter")
-        if self.alpha is not None:
-            check_number(self.alpha, "alpha", 1e-9, 1.0 - 1e-9, "a number between 0 and 1")
+        alpha = None if self.alpha is None else check_alpha(self.alpha)
+        check_components(self.n_components)
         data, code = self._take_data(X, y)
         problem = ScoringProblem.from_data(data, code, ridge=self.ridge)
         most = problem.target.shape[1]
         sizes = self._sizes(clip_components(self.n_components, most, most), data.shape[1])
         with budget.interruptible():
             found = find_directions(
-                problem, sizes, budget, alpha=self.alpha, tol=self.tol, max_iter=max_iter
+                problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
             )
         if not found:
             raise InputError(f"no feature is used at alpha = {self.alpha}; take a smaller alpha")
         self._describe(problem, found, code)
         Z = self._project(data)
         self._set_rule(make_rule(self.rule, Z, code, self.priors_))
-        tell_if_unfinished(budget.stop(), f"{len(found)} directions")
-        self._tell_what_differs(found, sizes)
+        stopped = budget.stop()
+        tell_if_unfinished(stopped, f"{len(found)} directions")
+        if stopped is None:
+            self._tell_what_differs(found, sizes)
         return self
 
     def _sizes(self, m: int, p: int) -> list[int | None]:
@@ -171,14 +174,8 @@ class SparseOptimalScoring(ProjectedClassifier):
     def _tell_what_differs(self, found: list[ScoredDirection], sizes: list[int | None]) -> None:
         """A warning for a number of features that was not met, or scores that still move."""
         for i, (direction, k) in enumerate(zip(found, sizes)):
-            used = direction.solution.support.size
-            if k is not None and used != k:
-                warnings.warn(
-                    f"direction {i}: no penalty uses exactly {k} features; the nearest number is "
-                    f"{used}",
-                    UserWarning,
-                    stacklevel=3,
-                )
+            if k is not None:
+                tell_if_not(k, direction.solution, f"direction {i}: ")
             if not direction.converged:
                 warnings.warn(
                     f"direction {i} has not converged after {direction.n_iter} elastic nets; "

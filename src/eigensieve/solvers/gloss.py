@@ -24,6 +24,7 @@ from .variational_group_lasso import VariationalSearch
 
 SOLVERS = ("auto", "working-set", "dual", "variational")
 ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
+SMALLEST = 1e-9  # alpha that can be asked for
 # The search for k features.
 FINER = 0.5**0.5  # ratio of penalties
 LEAST_ALPHA = 1e-6
@@ -47,6 +48,12 @@ def check_method(solver: Any, tol: Any) -> float:
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise OptionError(f"solver is {solver!r}; it must be one of {', '.join(SOLVERS)}")
     return check_number(tol, "tol", 1e-15, 0.1, "a number from 1e-15 to 0.1")
+
+
+def check_alpha(alpha: Any) -> float:
+    """A penalty as a share of lambda_max that leaves something."""
+    below = float(np.nextafter(1.0, 0.0))
+    return check_number(alpha, "alpha", SMALLEST, below, f"at least {SMALLEST:g} and below 1")
 
 
 def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> Search:
@@ -77,27 +84,26 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
     """The minimiser with k features, at the least penalty of an interval where there are k.
 
     The path is followed from lambda_max on; where it passes k the penalty is bisected. If k is
-    skipped (two features enter at one penalty) the path is followed a little further; if k never
-    comes, the answer is the one with the nearest number of features, the fewer of two.
+    skipped (two features enter at one penalty) the path is followed a little further; if k does not
+    come, the answer is the one with the nearest number of features, the fewer of two.
     """
-    top = search.problem.lambda_max
-    nearest = last = search.solve(top)
-    after = 0
+    top, past = search.problem.lambda_max, 0
+    last = search.solve(top)
+    seen: list[GroupLassoSolution] = []
     for exponent in range(1, int(np.log(LEAST_ALPHA) / np.log(FINER)) + 1):
-        if search.budget.stop() is not None or after > FURTHER:
+        if past > FURTHER or (seen and search.budget.stop() is not None):
             break
         found = search.solve(top * FINER**exponent)
-        for candidate in (found, *_between(search, last, found, k)):
-            nearest = min(nearest, candidate, key=lambda s: _distance(s, k))
-        if nearest.support.size == k:
-            return _least_penalty(search, nearest, found)
-        after += (after > 0) or (found.support.size > k)
+        seen += [found, *_between(search, last, found, k)]
+        if any(s.support.size == k for s in seen):
+            break
+        past += past > 0 or found.support.size > k
         last = found
-    return nearest
-
-
-def _distance(solution: GroupLassoSolution, k: int) -> tuple[int, int]:
-    return abs(solution.support.size - k), solution.support.size
+    sizes = [s.support.size for s in seen if s.support.size > 0]
+    size = min(sizes, key=lambda size: (abs(size - k), size))
+    best = min((s for s in seen if s.support.size == size), key=lambda s: s.penalty)
+    lower = [s.penalty for s in seen if s.penalty < best.penalty]
+    return _least_penalty(search, best, max(lower, default=best.penalty))
 
 
 def _between(
@@ -115,16 +121,11 @@ def _between(
             low = found
 
 
-def _least_penalty(
-    search: Search, found: GroupLassoSolution, low: GroupLassoSolution
-) -> GroupLassoSolution:
-    """From ``found`` towards smaller penalties, as long as the number of features stays."""
-    k, end = found.support.size, low.penalty
-    if low.support.size == k:
-        return low
+def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
+    """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
     while found.penalty > end * (1 + SHARP) and search.budget.stop() is None:
         next_one = search.solve(float(np.sqrt(found.penalty * end)))
-        if next_one.support.size == k:
+        if next_one.support.size == found.support.size:
             found = next_one
         else:
             end = next_one.penalty
@@ -217,7 +218,7 @@ def gloss_path(
     ----------
     X : array (n, p)
     y : array (n,), class labels
-    alphas : penalties as shares of lambda_max, in (0, 1]; solved in descending order
+    alphas : penalties as shares of lambda_max, 1e-9 to 1; solved in descending order
         By default 15, from 1 to 1/128, each 1 / sqrt(2) of the one before.
     within, weights, ridge, solver, tol : as in `GroupLassoLDA`
     max_features : end the path before the first penalty at which more features are used
@@ -262,12 +263,14 @@ def gloss_path(
 def check_alphas(alphas: ArrayLike | None) -> np.ndarray:
     """Shares of lambda_max, descending."""
     if alphas is None:
-        return ALPHAS
-    wrong = OptionError(f"alphas is {alphas!r}; it must list numbers in (0, 1], such as [0.5, 0.1]")
+        return ALPHAS.copy()
+    wrong = OptionError(
+        f"alphas is {alphas!r}; it must list numbers from {SMALLEST:g} to 1, such as [0.5, 0.1]"
+    )
     try:
         shares = np.array(alphas, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError):
         raise wrong from None
-    if shares.ndim != 1 or shares.size == 0 or not np.all((shares > 0) & (shares <= 1)):
+    if shares.ndim != 1 or shares.size == 0 or not np.all((shares >= SMALLEST) & (shares <= 1)):
         raise wrong
     return np.sort(shares)[::-1].copy()

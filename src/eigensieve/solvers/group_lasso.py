@@ -28,6 +28,8 @@ TOL = 1e-10
 SWEEPS = 20  # of coordinate descent, before Newton steps are tried
 NEWTON_STEPS = 20
 HALVINGS = 6  # of a Newton step that does not descend
+STOPS = 8  # points that are looked at on the way of a Newton step that turns rows round
+DAMPING = 1e-9  # of a Hessian, scaled to 1 or less, that is singular
 MOST_ROUNDS = 500  # of sweeps and Newton steps, on one working set
 MOST_SETS = 100
 LEAST_GROWTH = 32  # features that may join a working set at once, at least
@@ -56,13 +58,13 @@ class GroupLassoSearch:
         """The minimiser at this penalty."""
         problem, start = self.problem, self.budget.seconds
         self.t = penalty * problem.weights
-        self.enough = max(self.tol, round_off(problem, penalty))
         self.n_iter = 0
+        self._set_enough(penalty)
         live = self._screen(penalty)
         W = self._first_set(penalty, live)
         stopped: Status | None = None
         for _ in range(MOST_SETS):
-            self._solve_on(W)
+            self._solve_on(W, penalty)
             stopped = self.budget.stop()
             if live is self.usable:
                 self.slope = problem.slope(self.S, self.rows)
@@ -89,6 +91,10 @@ class GroupLassoSearch:
             solver=self.name,
             slope=self.slope,
         )
+
+    def _set_enough(self, penalty: float) -> None:
+        """The violation that is allowed, or that round-off alone leaves with these rows."""
+        self.enough = max(self.tol, round_off(self.problem, self.S, self.rows, penalty))
 
     def _screen(self, penalty: float) -> np.ndarray:
         """The features that may be used: the optimal residual is within sqrt(2 gap) of ours.
@@ -123,7 +129,7 @@ class GroupLassoSearch:
         ratio = row_lengths(slope) / self.t[features]
         return features[np.argpartition(-ratio, most)[:most]]
 
-    def _solve_on(self, W: np.ndarray) -> None:
+    def _solve_on(self, W: np.ndarray, penalty: float) -> None:
         """The minimum over the features W; what is not used is left out of S."""
         from ..kernels.group_lasso import descend_rows
 
@@ -138,10 +144,15 @@ class GroupLassoSearch:
             if part.violation(B) <= self.enough / 2 or self.budget.stop() is not None:
                 break
             B = self._polish(part, B)
+            self._take(W, B, penalty)
             if part.violation(B) <= self.enough / 2:
                 break
+        self._take(W, B, penalty)
+
+    def _take(self, W: np.ndarray, B: np.ndarray, penalty: float) -> None:
         used = B.any(axis=1)
         self.S, self.rows = W[used], B[used]
+        self._set_enough(penalty)
 
     def _polish(self, part: _Part, B: np.ndarray) -> np.ndarray:
         """Newton steps on the rows that are not zero, as long as they descend."""
@@ -201,22 +212,40 @@ class _Part:
         first = inverse @ rest
         K = -inverse * (u @ u.T)
         K[np.diag_indices(sizes.size)] += 1.0
-        _, weights, failed = linalg.lapack.dposv(K, np.einsum("ij,ij->i", u, first), lower=True)
+        along = np.einsum("ij,ij->i", u, first)
+        _, weights, failed = linalg.lapack.dposv(K, along, lower=True)
+        if failed:  # more rows than the rank: a long step, on which some row becomes zero
+            K[np.diag_indices(sizes.size)] += DAMPING
+            _, weights, failed = linalg.lapack.dposv(K, along, lower=True)
         if failed:
             return None
         step: np.ndarray = h[:, None] * (first + inverse @ (weights[:, None] * u))
         return step
 
     def descend_along(self, B: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        """The first of B + step, B + step/2, ... that is lower; rows that turn round are zero."""
-        value, share = self.value(B), 1.0
-        for _ in range(HALVINGS):
-            new = B + share * step
-            new[np.einsum("ij,ij->i", new, B) <= 0.0] = 0.0
-            if self.value(new) <= value:
-                return new
-            share /= 2
-        return None
+        """A point on the way that is lower; rows that would turn round are zero.
+
+        Without such rows the first of B + step, B + step/2, ...; else the lowest of some points at
+        which a row turns: more than one may be dropped at once.
+        """
+        with np.errstate(divide="ignore"):
+            ends = -np.square(row_lengths(B)) / np.einsum("ij,ij->i", B, step)
+        ends[ends <= 0] = np.inf
+        turns = np.sort(ends[ends <= 1])
+        if turns.size:
+            places = np.unique(np.linspace(0, turns.size - 1, STOPS).astype(int))
+            shares = np.append(turns[places], 1.0)
+        else:
+            shares = 0.5 ** np.arange(HALVINGS)
+        value, best = self.value(B), None
+        for share in shares:
+            new = np.where((ends <= share)[:, None], 0.0, B + share * step)
+            reached = self.value(new)
+            if reached <= value:
+                value, best = reached, new
+                if turns.size == 0:
+                    break
+        return best
 
 
 def _inverse(M: np.ndarray) -> np.ndarray | None:

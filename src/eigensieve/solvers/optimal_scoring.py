@@ -91,20 +91,38 @@ class _DirectionSearch:
         self.known: dict[float, tuple[np.ndarray, int, bool]] = {}
 
     def solve(self, penalty: float) -> GroupLassoSolution:
-        """Lassos and scores in turn, until the scores stay."""
-        n_iter, converged = 0, False
-        while not converged and n_iter < self.max_iter:
+        """Lassos and scores in turn, until the scores stay.
+
+        Where the lasso nearly interpolates, the scores move little at a time: their steps are
+        stretched, twice as far every time, as long as the criterion falls.
+        """
+        best, stretch, n_iter = np.inf, 1.0, 0
+        while n_iter < self.max_iter:
             solution, n_iter = self.lasso.solve(penalty), n_iter + 1
-            a = self.a
-            if solution.support.size > 0:
-                reach = self.problem.correlations[solution.support].T @ solution.rows[:, 0]
-                self.a = reach / np.linalg.norm(reach)
-            converged = a.size == 1 or float(np.linalg.norm(self.a - a)) <= self.tol
-            if self.budget.stop() is not None:
+            if solution.objective <= best:
+                best, kept, a, stretch = solution.objective, solution, self.a, 2.0 * stretch
+                target = self._best_scores(solution)
+            elif stretch > 1.0:
+                stretch = 1.0  # a plain step from the best scores falls for sure
+            else:
+                target = a  # but for round-off
+            converged = float(np.linalg.norm(target - a)) <= self.tol
+            if converged or self.budget.stop() is not None:
                 break
-            self.lasso.turn_to(self.problem.combine(self.a[:, None]))
+            moved = a + stretch * (target - a)
+            self._score_by(moved / np.linalg.norm(moved))
+        self._score_by(a)
         self.known[penalty] = a, n_iter, converged
-        return solution
+        return kept
+
+    def _best_scores(self, solution: GroupLassoSolution) -> np.ndarray:
+        """The unit vector along T'Xb; the scores as they are if b is zero."""
+        reach = self.problem.correlations[solution.support].T @ solution.rows[:, 0]
+        return reach / np.linalg.norm(reach) if solution.support.size else self.a
+
+    def _score_by(self, a: np.ndarray) -> None:
+        self.a = a
+        self.lasso.turn_to(self.problem.combine(a[:, None]))
 
     def describe(self, solution: GroupLassoSolution, free: np.ndarray) -> ScoredDirection:
         """A solution that was found, with its scores in terms of all contrasts."""

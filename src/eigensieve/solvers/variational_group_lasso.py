@@ -37,16 +37,17 @@ class VariationalSearch:
         """The minimiser at this penalty."""
         problem, start = self.problem, self.budget.seconds
         self.t = penalty * problem.weights
-        self.enough = max(self.tol, round_off(problem, penalty))
         self.n_iter = 0
-        while self.n_iter < MOST_SYSTEMS and self.budget.stop() is None:
-            self._solve_active()
+        while self.n_iter < MOST_SYSTEMS:
+            self._solve_active(penalty)
             slope = problem.slope(self.S, self.rows)
             ratio = row_lengths(slope) / self.t
             ratio[self.S] = 0.0
             ratio[problem.spare] = 0.0
             worst = int(np.argmax(ratio))
-            if ratio[worst] <= 1.0 + self.enough:
+            if ratio[worst] <= 1.0 + self._enough(penalty):
+                break
+            if self.S.size > 0 and self.budget.stop() is not None:
                 break
             self._add(worst, slope[worst])
         return judge(
@@ -69,7 +70,10 @@ class VariationalSearch:
         self.S = np.insert(self.S, place, feature)
         self.rows = np.insert(self.rows, place, row, axis=0)
 
-    def _solve_active(self) -> None:
+    def _enough(self, penalty: float) -> float:
+        return max(self.tol, round_off(self.problem, self.S, self.rows, penalty))
+
+    def _solve_active(self, penalty: float) -> None:
         """Reweighted systems on the active rows until condition (4a) holds."""
         G, C = self.problem.gram(self.S), self.problem.correlations[self.S]
         while self.S.size and self.n_iter < MOST_SYSTEMS and self.budget.stop() is None:
@@ -86,5 +90,5 @@ class VariationalSearch:
                 self.S, G, C = self.S[kept], G[np.ix_(kept, kept)], C[kept]
             pull = (self.t[self.S] / sizes[kept])[:, None] * self.rows
             off = row_lengths(C - G @ self.rows - pull) / self.t[self.S]
-            if float(off.max()) <= self.enough / 2:
+            if float(off.max()) <= self._enough(penalty) / 2:
                 break
