@@ -13,14 +13,23 @@ from ..core.group_lasso import GroupLassoSolution
 from ..core.scoring import ScoringProblem
 from ..errors import InputError
 from ._projected import ProjectedClassifier
-from ._rules import discriminant
+from ._rules import RULES, Rule, class_means, discriminant, make_rule
+
+GLOSS_RULES = ("penalized", *RULES)
 
 
 class GlossClassifier(ProjectedClassifier):
     """The discriminant directions of a group lasso, and the Gaussian rule in their space."""
 
+    rule: str
+
     def _take_solution(
-        self, problem: ScoringProblem, solution: GroupLassoSolution, n_components: Any
+        self,
+        problem: ScoringProblem,
+        solution: GroupLassoSolution,
+        n_components: Any,
+        data: np.ndarray,
+        code: np.ndarray,
     ) -> None:
         """Everything that is fitted, from the minimiser."""
         if solution.support.size == 0:
@@ -38,8 +47,14 @@ class GlossClassifier(ProjectedClassifier):
         self.alpha_, self.kkt_ = solution.alpha, solution.kkt
         self.n_components_, self.eigenvalues_ = m, values[:m]
         self.explained_variance_ratio_ = values[:m] / values.sum()
-        means = (problem.means[:, S] - problem.mean[S]) @ scalings[S]
-        self._set_rule(discriminant(means, np.eye(m), self.priors_))
+        self._set_rule(make_gloss_rule(self.rule, self._project(data), code, self.priors_))
+
+
+def make_gloss_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) -> Rule:
+    """The rule of that name; for "penalized" the covariance is S, that is I after projection."""
+    if rule == "penalized":
+        return discriminant(class_means(Z, code), np.eye(Z.shape[1]), priors)
+    return make_rule(rule, Z, code, priors)
 
 
 def tell_if_not(k: int, solution: GroupLassoSolution, of: str = "") -> None:

@@ -6,6 +6,7 @@ A rule is made from the projected training rows, and gives a score per class: th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,13 +76,14 @@ def class_means(data: np.ndarray, code: np.ndarray) -> np.ndarray:
 
 
 RULES = ("centroid", "1-nn", "lda")
+WITHOUT_PRIORS = ("centroid", "1-nn")
 
 
-def check_rule(rule: Any, priors: Any) -> None:
+def check_rule(rule: Any, priors: Any, allowed: Sequence[str] = RULES) -> None:
     """Raise unless there is a rule of that name, which makes use of priors that are given."""
-    if not isinstance(rule, str) or rule not in RULES:
-        raise OptionError(f"rule is {rule!r}; it must be one of {', '.join(RULES)}")
-    if priors is not None and rule != "lda":
+    if not isinstance(rule, str) or rule not in allowed:
+        raise OptionError(f"rule is {rule!r}; it must be one of {', '.join(allowed)}")
+    if priors is not None and rule in WITHOUT_PRIORS:
         raise OptionError(f"priors are for rule 'lda'; rule {rule!r} makes no use of them")
 
 

@@ -11,7 +11,8 @@ from ..core.scoring import ScoringProblem
 from ..core.solution import Status
 from ..solvers.gloss import check_alpha, check_method, make_search, solve_at, solve_for
 from ..solvers.group_lasso import TOL
-from ._gloss import GlossClassifier, check_components, tell_if_not
+from ._gloss import GLOSS_RULES, GlossClassifier, check_components, tell_if_not
+from ._rules import check_rule
 from ._shared import clip_k, tell_if_unfinished
 
 
@@ -46,8 +47,12 @@ class GroupLassoLDA(GlossClassifier):
         directions.
     n_components : int, optional
         The number of directions, the leading ones; by default all, at most n_classes - 1.
+    rule : "penalized", "lda", "centroid" or "1-nn"
+        How the projected rows are classified: by the penalised LDA itself, with covariance S (the
+        paper's); by LDA with their own covariance, which is better for few features, where the
+        penalty makes S large and the priors weigh too much; nearest class mean; nearest row.
     priors : array (n_classes,), optional
-        Class probabilities; the frequencies by default.
+        Class probabilities for rules "penalized" and "lda"; the frequencies by default.
     solver : "auto", "working-set", "dual" or "variational"
         All find the same optimum. "auto" is the dual for within="diagonal", where it is small, else
         the working set; "variational" is the paper's algorithm, for comparison.
@@ -69,14 +74,13 @@ class GroupLassoLDA(GlossClassifier):
     alpha_, lambda_, lambda_max_ : the penalty that was used, and the least that leaves nothing
     kkt_ : how far the optimality conditions are off, as a share of lambda w_j
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis.
+        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
     -----
     The scale of a column matters, as in a lasso: standardise columns of different units, or use
-    weights="std". A row is classified by its distance to the class means in the space of the
-    directions, with the priors; probabilities are those of Gaussians with covariance S.
+    weights="std". Probabilities are those of Gaussians with the covariance of the rule.
 
     Constant columns are never used. Of identical columns the first is (or that of least weight);
     with a ridge, or within="diagonal", identical columns share their weight, and enter together.
@@ -109,6 +113,7 @@ class GroupLassoLDA(GlossClassifier):
         weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
         n_components: int | None = None,
+        rule: str = "penalized",
         priors: ArrayLike | None = None,
         solver: str = "auto",
         tol: float = TOL,
@@ -120,6 +125,7 @@ class GroupLassoLDA(GlossClassifier):
         self.weights = weights
         self.ridge = ridge
         self.n_components = n_components
+        self.rule = rule
         self.priors = priors
         self.solver = solver
         self.tol = tol
@@ -130,6 +136,7 @@ class GroupLassoLDA(GlossClassifier):
         budget, tol = Budget(self.time_limit), check_method(self.solver, self.tol)
         alpha = None if self.alpha is None else check_alpha(self.alpha)
         check_components(self.n_components)
+        check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
         k = 0 if alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
         problem = ScoringProblem.from_data(
@@ -138,7 +145,7 @@ class GroupLassoLDA(GlossClassifier):
         search = make_search(problem, self.solver, tol, budget)
         with budget.interruptible():
             solution = solve_for(search, k) if alpha is None else solve_at(search, alpha)
-        self._take_solution(problem, solution, self.n_components)
+        self._take_solution(problem, solution, self.n_components, data, code)
         stopped = budget.stop()
         if stopped is Status.TIME_LIMIT and alpha is not None:
             stopped = None  # what was asked for may be there all the same: its status tells

@@ -17,7 +17,14 @@ from ..core.solution import Status
 from ..errors import InputError, OptionError
 from ..solvers.gloss import check_alphas, check_method, make_search, solve_at
 from ..solvers.group_lasso import TOL
-from ._gloss import GlossClassifier, check_components, clip_components
+from ._gloss import (
+    GLOSS_RULES,
+    GlossClassifier,
+    check_components,
+    clip_components,
+    make_gloss_rule,
+)
+from ._rules import check_priors, check_rule
 from ._shared import tell_if_unfinished
 
 SELECTIONS = ("best", "one-se")
@@ -35,7 +42,7 @@ class GroupLassoLDACV(GlossClassifier):
     ----------
     alphas : penalties as shares of lambda_max (of each fold's own), below 1
         By default 14, from 1 / sqrt(2) to 1/128.
-    within, weights, ridge, priors, solver, tol : as in `GroupLassoLDA`
+    within, weights, ridge, rule, priors, solver, tol : as in `GroupLassoLDA`
     n_components : int, optional
         The number of directions; by default chosen together with alpha.
     cv : int, splitter or iterable, default 10
@@ -74,6 +81,7 @@ class GroupLassoLDACV(GlossClassifier):
         weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
         n_components: int | None = None,
+        rule: str = "penalized",
         priors: ArrayLike | None = None,
         cv: Any = 10,
         selection: str = "best",
@@ -86,6 +94,7 @@ class GroupLassoLDACV(GlossClassifier):
         self.weights = weights
         self.ridge = ridge
         self.n_components = n_components
+        self.rule = rule
         self.priors = priors
         self.cv = cv
         self.selection = selection
@@ -106,6 +115,7 @@ class GroupLassoLDACV(GlossClassifier):
         if alphas[0] == 1.0:
             raise OptionError("alphas has 1, at which no feature is used; give numbers below 1")
         check_components(self.n_components)
+        check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
         self.alphas_ = alphas
         most = self.classes_.size - 1
@@ -123,7 +133,7 @@ class GroupLassoLDACV(GlossClassifier):
         with (budget := Budget()).interruptible():
             search = make_search(problem, self.solver, self.tol, budget)
             solution = solve_at(search, float(self.alphas_[i]))
-        self._take_solution(problem, solution, m)
+        self._take_solution(problem, solution, m, data, code)
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
             stopped = Status.ITERATION_LIMIT
@@ -157,19 +167,21 @@ class GroupLassoLDACV(GlossClassifier):
         here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
         problem = self._pose(data[train], code[train])
         search = make_search(problem, self.solver, self.tol, Budget())
-        log_priors = np.log(counts if self.priors is None else self.priors_[here])
+        priors = check_priors(
+            None if self.priors is None else self.priors_[here], counts / train.size
+        )
+        own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
         for i, alpha in enumerate(self.alphas_):
             solution = search.solve(problem.lambda_max * float(alpha))
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
-            means = (problem.means[:, S] - problem.mean[S]) @ V
-            Z = (data[np.ix_(test, S)] - problem.mean[S]) @ V
-            closeness = np.tile(log_priors, (test.size, 1))
+            Z, Z_test = ((data[np.ix_(rows, S)] - problem.mean[S]) @ V for rows in (train, test))
             for m in range(most):
                 if m < V.shape[1]:
-                    closeness -= 0.5 * np.square(Z[:, [m]] - means[:, m])
-                errors[i, m] = np.mean(here[closeness.argmax(axis=1)] != code[test])
+                    rule = make_gloss_rule(self.rule, Z[:, : m + 1], own, priors)
+                    guess = here[rule.scores(Z_test[:, : m + 1]).argmax(axis=1)]
+                errors[i, m] = np.mean(guess != code[test])
         return errors, converged
 
     def _choose(self, fixed: int | None) -> tuple[int, int]:

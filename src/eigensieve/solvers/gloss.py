@@ -103,7 +103,7 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
     size = min(sizes, key=lambda size: (abs(size - k), size))
     best = min((s for s in seen if s.support.size == size), key=lambda s: s.penalty)
     lower = [s.penalty for s in seen if s.penalty < best.penalty]
-    return _least_penalty(search, best, max(lower, default=best.penalty))
+    return _least_penalty(search, best, max(lower, default=0.0))
 
 
 def _between(
@@ -123,8 +123,10 @@ def _between(
 
 def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
     """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
-    while found.penalty > end * (1 + SHARP) and search.budget.stop() is None:
-        next_one = search.solve(float(np.sqrt(found.penalty * end)))
+    least = LEAST_ALPHA * search.problem.lambda_max
+    while found.penalty > max(end * (1 + SHARP), least) and search.budget.stop() is None:
+        middle = float(np.sqrt(found.penalty * end))
+        next_one = search.solve(max(middle, FINER * found.penalty))
         if next_one.support.size == found.support.size:
             found = next_one
         else:
