@@ -21,6 +21,12 @@ ESTIMATORS = [
     es.SparseUncorrelatedLDA(),
     es.SparseUncorrelatedLDA("l21", rule="1-nn"),
     es.SparseUncorrelatedLDA(solver="bregman", rule="lda"),
+    es.GroupLassoLDA(),
+    es.GroupLassoLDA(2, within="diagonal", rule="lda"),
+    es.GroupLassoLDACV(cv=3),
+    es.PenalizedLDA(),
+    es.SparseOptimalScoring(),
+    es.SparseOptimalScoring(2, ridge=0.1, rule="centroid"),
     es.SparseLDA(2, solver="threshold"),
     es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
 ]
@@ -38,6 +44,10 @@ def test_supervision_is_declared() -> None:
     assert get_tags(es.SparseCCA()).target_tags.required
     assert get_tags(es.UncorrelatedLDA()).target_tags.required
     assert get_tags(es.SparseUncorrelatedLDA()).target_tags.required
+    assert get_tags(es.GroupLassoLDA()).target_tags.required
+    assert get_tags(es.GroupLassoLDACV()).target_tags.required
+    assert get_tags(es.PenalizedLDA()).target_tags.required
+    assert get_tags(es.SparseOptimalScoring()).target_tags.required
     assert not get_tags(es.SparsePCA()).target_tags.required
 
 

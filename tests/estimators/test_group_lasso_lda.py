@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigensieve import GroupLassoLDA, ScoringProblem
+from eigensieve import GroupLassoLDA, ScoringProblem, gloss_path
 from eigensieve.core.budget import Budget
 from eigensieve.core.solution import Status
 from eigensieve.errors import EigensieveError, InputError, OptionError
@@ -581,3 +581,56 @@ def test_a_generous_time_limit_changes_nothing() -> None:
     X, y = make()
     limited = GroupLassoLDA(8, time_limit=600).fit(X, y)
     np.testing.assert_array_equal(limited.scalings_, GroupLassoLDA(8).fit(X, y).scalings_)
+
+
+# --- the other rules ---
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_rule_lda_is_that_of_scikit_learn_in_the_projected_space(within: str) -> None:
+    X, y = make(60, 40, 4)
+    X_new, _ = make(60, 40, 4, 5)
+    lda = GroupLassoLDA(6, within=within, rule="lda").fit(X, y)
+    plain = LinearDiscriminantAnalysis().fit(lda.transform(X), y)
+    np.testing.assert_array_equal(lda.predict(X_new), plain.predict(lda.transform(X_new)))
+    np.testing.assert_allclose(
+        lda.decision_function(X_new), X_new @ lda.coef_.T + lda.intercept_, atol=1e-9
+    )
+
+
+def test_rules_without_priors() -> None:
+    X, y = make(60, 40, 3)
+    lda = GroupLassoLDA(6, rule="centroid").fit(X, y)
+    Z, classes = lda.transform(X), lda.classes_
+    means = np.array([Z[y == k].mean(axis=0) for k in classes])
+    near = np.square(Z[:, None] - means).sum(axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(lda.predict(X), classes[near])
+    lda.set_params(rule="1-nn").fit(X, y)
+    assert lda.score(X, y) == 1.0
+    assert not hasattr(lda, "coef_")
+    with pytest.raises(OptionError, match="priors are for rule"):
+        lda.set_params(priors=[0.2, 0.3, 0.5]).fit(X, y)
+    with pytest.raises(OptionError, match="must be one of penalized, "):
+        GroupLassoLDA(rule="bayes").fit(X, y)
+
+
+def test_few_features_of_unequal_classes_need_the_covariance_of_the_rows() -> None:
+    """The penalty makes S large: by it the rare class is never predicted."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [80, 20])
+    X = rng.normal(size=(100, 200))
+    X[y == 1, 0] += 3
+    own, rows = (GroupLassoLDA(alpha=0.9, rule=rule).fit(X, y) for rule in ("penalized", "lda"))
+    assert own.get_support(indices=True).tolist() == rows.get_support(indices=True).tolist() == [0]
+    assert np.mean(own.predict(X)[y == 1]) == 0
+    assert np.mean(rows.predict(X)[y == 1]) > 0.5
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_of_the_penalties_with_k_features_the_least_is_taken(within: str) -> None:
+    X, y = make(40, 60, 3)
+    for k in (1, 3, 8):
+        alpha = GroupLassoLDA(k, within=within).fit(X, y).alpha_
+        path = gloss_path(X, y, alpha * np.linspace(1.0, 0.8, 41), within=within)
+        assert path.n_selected[0] == k
+        assert path.n_selected[3] != k  # 1.5 % below it

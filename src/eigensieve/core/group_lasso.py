@@ -85,13 +85,14 @@ class GroupLassoSolution:
 
     def verify(self, problem: ScoringProblem, *, tol: float = 1e-9) -> None:
         """Recompute objective, optimality conditions and bound; raise `VerificationError`."""
+        if not self.rows.any(axis=1).all():
+            raise VerificationError(f"{self} has a feature that is not used")
         figures = evaluate(problem, self.support, self.rows, self.penalty)
         wrong = {
             "objective": abs(figures.objective - self.objective) <= tol * figures.objective,
             "kkt": figures.kkt <= self.kkt + tol + figures.noise,
             "bound": figures.bound >= self.bound - tol * figures.objective,
             "lambda_max": abs(problem.lambda_max - self.lambda_max) <= tol * self.lambda_max,
-            "rows": bool(self.rows.any(axis=1).all()),
         }
         for name, holds in wrong.items():
             if not holds:
@@ -166,7 +167,8 @@ def evaluate(
     off[support] = row_lengths(slope[support] / t[support, None] - rows / sizes[:, None])
     # the residual, shortened until it satisfies the dual |slope_j| <= lambda w_j, bounds from below
     along = float((problem.target * residual).sum())
-    share = min(along / squares, 1.0 / max(float((lengths / t).max()), EPS))
+    limit = 1.0 / max(float((lengths / t).max()), EPS)
+    share = max(-limit, min(along / squares, limit))
     return Figures(
         objective=0.5 * squares + float(t[support] @ sizes),
         bound=share * along - 0.5 * share**2 * squares,

@@ -27,6 +27,7 @@ MAX_STEPS = 200
 LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
 LEAST_SHARE = 1e-9
+ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
 ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 
@@ -84,7 +85,7 @@ class DualGroupLassoSearch:
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         v = self.columns @ self.r
         lengths = row_lengths(v)
-        S = np.flatnonzero(lengths > self.t)
+        S = np.flatnonzero(lengths > self.t * (1.0 + ROUND_OFF))
         return S, ((1.0 - self.t[S] / lengths[S]) / self.R[S])[:, None] * v[S]
 
     def _newton_step(self) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..core.budget import Budget, Callback
 from ..core.checks import check_k, check_number
 from ..core.group_lasso import GroupLassoSolution
-from ..core.scoring import ScoringProblem
+from ..core.scoring import ScoringProblem, row_lengths
 from ..errors import OptionError
 from .dual_group_lasso import DualGroupLassoSearch, suits
 from .group_lasso import TOL, GroupLassoSearch
@@ -26,9 +26,10 @@ SOLVERS = ("auto", "working-set", "dual", "variational")
 ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
 SMALLEST = 1e-9  # alpha that can be asked for
 # The search for k features.
-FINER = 0.5**0.5  # ratio of penalties
+FINER = 0.5**0.25  # ratio of penalties
 LEAST_ALPHA = 1e-6
-FURTHER = 12  # penalties that are looked at after one at which k was skipped
+UNDECIDED = 1e-6  # (F_j'F_j + R_jj) |beta_j| / (lambda w_j) up to which a feature just enters
+FURTHER = 24  # penalties that are looked at after one at which k was skipped
 SAME = 1e-9  # relative distance of penalties between which nothing more is looked for
 SHARP = 0.01  # how well the least penalty with k features is known
 
@@ -95,30 +96,48 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
             break
         found = search.solve(top * FINER**exponent)
         seen += [found, *_between(search, last, found, k)]
-        if any(s.support.size == k for s in seen):
+        if any(_is_clear(search, s) and s.support.size == k for s in seen):
             break
-        past += past > 0 or found.support.size > k
+        past += past > 0 or _count(search, found) > k
         last = found
-    sizes = [s.support.size for s in seen if s.support.size > 0]
-    size = min(sizes, key=lambda size: (abs(size - k), size))
-    best = min((s for s in seen if s.support.size == size), key=lambda s: s.penalty)
+    used = [s for s in seen if s.support.size > 0]
+    clear = [s for s in used if _is_clear(search, s)] or used
+    size = min((s.support.size for s in clear), key=lambda size: (abs(size - k), size))
+    best = min((s for s in clear if s.support.size == size), key=lambda s: s.penalty)
     lower = [s.penalty for s in seen if s.penalty < best.penalty]
     return _least_penalty(search, best, max(lower, default=0.0))
+
+
+def _count(search: Search, solution: GroupLassoSolution) -> int:
+    """Features in use, without those that are so near to where they enter that round-off decides.
+
+    (Of copies that share a weight, and enter at one penalty, some may be missing just below it.)
+    """
+    problem, S = search.problem, solution.support
+    pull = problem.curvatures[S] * row_lengths(solution.rows)
+    return int(np.count_nonzero(pull > UNDECIDED * solution.penalty * problem.weights[S]))
+
+
+def _is_clear(search: Search, solution: GroupLassoSolution) -> bool:
+    return _count(search, solution) == solution.support.size
 
 
 def _between(
     search: Search, high: GroupLassoSolution, low: GroupLassoSolution, k: int
 ) -> Iterator[GroupLassoSolution]:
     """Answers at penalties between two that have k between their numbers of features."""
-    while (high.support.size - k) * (low.support.size - k) < 0:
+    above, below = _count(search, high) - k, _count(search, low) - k
+    while above * below < 0:
         if high.penalty <= low.penalty * (1 + SAME) or search.budget.stop() is not None:
             break
         found = search.solve(float(np.sqrt(high.penalty * low.penalty)))
         yield found
-        if (found.support.size - k) * (high.support.size - k) > 0:
-            high = found
+        # k and one that just enters: k are a little above
+        here = (_count(search, found) - k) or (found.support.size - k)
+        if here * above > 0:
+            high, above = found, here
         else:
-            low = found
+            low, below = found, here
 
 
 def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
