@@ -308,7 +308,7 @@ def test_penalties_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"alphas": [1.0, 0.5]}, "alphas has 1, at which no feature is used"),
+        ({"alphas": [1.0, 0.5]}, "alphas is 1.0; it must be at least 1e-09 and below 1"),
         ({"alphas": [0.0, 0.5]}, r"alphas is \[0.0, 0.5\]"),
         ({"alphas": [0.5, 1.5]}, "alphas is"),
         ({"alphas": [0.5, np.nan]}, "alphas is"),

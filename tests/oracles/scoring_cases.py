@@ -10,7 +10,8 @@ from scipy import linalg
 
 from eigensieve import GroupLassoSolution, ScoringProblem
 from eigensieve.core.budget import Budget
-from eigensieve.solvers.gloss import make_search, solve_at
+from eigensieve.core.penalty_search import solve_at
+from eigensieve.solvers.gloss import make_search
 from tests.oracles import group_lasso as oracle
 
 TOLS = {"working-set": 1e-10, "dual": 1e-10, "variational": 1e-7}

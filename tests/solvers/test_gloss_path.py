@@ -12,9 +12,10 @@ from scipy import linalg
 import eigensieve as es
 from eigensieve import ScoringProblem, gloss_path
 from eigensieve.core.budget import Budget, Progress
+from eigensieve.core.penalty_search import solve_at, solve_for
 from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
-from eigensieve.solvers.gloss import make_search, solve_at, solve_for
+from eigensieve.solvers.gloss import make_search
 from tests.oracles import group_lasso as oracle
 from tests.oracles.instances import shifted_classes
 

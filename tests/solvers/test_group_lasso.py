@@ -9,9 +9,10 @@ import pytest
 
 from eigensieve import ScoringProblem
 from eigensieve.core.budget import Budget
+from eigensieve.core.penalty_search import solve_at
 from eigensieve.errors import OptionError
-from eigensieve.solvers.dual_group_lasso import suits
-from eigensieve.solvers.gloss import make_search, solve_at
+from eigensieve.solvers.dual_group_lasso import can_solve, suits
+from eigensieve.solvers.gloss import make_search
 from eigensieve.solvers.group_lasso import GroupLassoSearch
 from tests.oracles import group_lasso as oracle
 from tests.oracles.scoring_cases import KINDS, TOLS, WITHIN, Case, make, make_ridge, solvers_for
@@ -311,11 +312,11 @@ def test_the_dual_needs_a_diagonal_and_positive_quadratic_term() -> None:
     matrix: dict[str, Any] = {"ridge": np.eye(8)}
     for options in ({}, matrix, {"within": "diagonal", **matrix}):
         problem = ScoringProblem.from_data(X, y, **options)
-        assert not suits(problem)
+        assert not can_solve(problem)
         with pytest.raises(OptionError, match="dual"):
             make_search(problem, "dual", 1e-10, Budget())
         assert make_search(problem, "auto", 1e-10, Budget()).solve(1.0).solver == "working-set"
-    assert suits(ScoringProblem.from_data(X, y, ridge=0.1))
+    assert can_solve(ScoringProblem.from_data(X, y, ridge=0.1))
     assert suits(ScoringProblem.from_data(X, y, within="diagonal"))
 
 

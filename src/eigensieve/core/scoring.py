@@ -18,6 +18,7 @@ covariance between the classes against
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -83,24 +84,23 @@ class ScoringProblem:
             raise OptionError(f"within is {within!r}; it must be one of {', '.join(WITHIN)}")
         labels = np.asarray(y)
         check_labels(labels)
-        classes, code = np.unique(labels, return_inverse=True)
-        if classes.size < 2:
-            raise InputError(f"y has one class only ({str(classes[0])!r}); two are needed")
         inner = ClassStats.from_data(X, labels, form="rows")
+        if inner.classes.size < 2:
+            raise InputError(f"y has one class only ({str(inner.classes[0])!r}); two are needed")
         assert inner.rows is not None
-        n, contrasts = inner.n_samples, class_contrasts(code)
-        between = np.sqrt(n) * inner.between_factor()  # E'Xc
+        n, code = inner.n_samples, np.searchsorted(inner.classes, labels)
+        contrasts, between = class_contrasts(code), np.sqrt(n) * inner.between_factor()  # E'Xc
+        separation = np.einsum("ij,ij->j", between, between) / n
         quadratic = _check_ridge(ridge, inner.n_features, n)
         if within == "diagonal":
             quadratic = _plus_diagonal(quadratic, n * inner.within_variance())
             factor, target = between, np.eye(len(between))
-            spread = inner.within_variance() + np.einsum("ij,ij->j", between, between) / n
+            spread = inner.within_variance() + separation
         else:
             factor, target = inner.rows, contrasts
             for start in range(0, n, ROWS):  # Xc = rows + E E'Xc, without a second copy
                 factor[start : start + ROWS] += contrasts[start : start + ROWS] @ between
             spread = np.einsum("ij,ij->j", factor, factor) / n
-        separation = np.einsum("ij,ij->j", between, between) / n
         if not np.any(separation > EQUAL**2 * spread):
             raise InputError("the class means are all equal: no feature separates the classes")
         w = _check_weights(weights, spread)
@@ -122,26 +122,36 @@ class ScoringProblem:
         return float((row_lengths(self.correlations) / self.weights).max(initial=0.0))
 
     @cached_property
+    def lengths(self) -> np.ndarray:
+        """Of the columns of F."""
+        return np.sqrt(np.einsum("ij,ij->j", self.factor, self.factor))
+
+    @cached_property
     def curvatures(self) -> np.ndarray:
         """The diagonal of F'F + R."""
-        squares = np.einsum("ij,ij->j", self.factor, self.factor)
-        return squares + (self.quadratic if self.is_separable else self.quadratic.diagonal())
+        own = self.quadratic if self.is_separable else self.quadratic.diagonal()
+        return np.square(self.lengths) + own
 
     @cached_property
     def spare(self) -> np.ndarray:
         """Mask (p,) of columns that are copies of another one and need not be used.
 
         Copies may share a weight in any way; here the one of least weight w, or the first, has it
-        all. With a quadratic term they share it equally, and none is spare.
+        all. So may columns that are copies in units of w. With a quadratic term they share it
+        equally, and none is spare.
         """
         spare = np.zeros(self.weights.size, dtype=bool)
         if not self.is_separable or self.quadratic.any():
             return spare
-        first = first_copies(self.factor)
-        for model in np.unique(first[first != np.arange(first.size)]):
-            group = np.flatnonzero(first == model)
-            spare[group] = True
-            spare[group[np.argmin(self.weights[group])]] = False
+        forms = [self.factor]
+        if np.ptp(self.weights) > 0:
+            forms.append(self.factor / self.weights)
+        for first in map(first_copies, forms):
+            for model in np.unique(first[first != np.arange(first.size)]):
+                group = np.flatnonzero((first == model) & ~spare)
+                if group.size > 1:
+                    spare[group] = True
+                    spare[group[np.argmin(self.weights[group])]] = False
         return spare
 
     @property
@@ -154,7 +164,10 @@ class ScoringProblem:
         part = replace(self, target=self.target @ a)
         # what does not depend on the target is not computed again
         part.__dict__.update(
-            correlations=self.correlations @ a, curvatures=self.curvatures, spare=self.spare
+            correlations=self.correlations @ a,
+            lengths=self.lengths,
+            curvatures=self.curvatures,
+            spare=self.spare,
         )
         return part
 
@@ -189,6 +202,14 @@ class ScoringProblem:
             slope -= _block(self.quadratic, columns, S) @ rows
         return slope
 
+    def pull(self, S: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """|R| b (p,) for the b >= 0 with these entries in S."""
+        if self.is_separable:
+            pull = np.zeros(self.weights.size)
+            pull[S] = self.quadratic[S] * sizes
+            return pull
+        return np.asarray(abs(_block(self.quadratic, slice(None), S)) @ sizes)
+
     def stretch(self, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """B'RB (q, q)."""
         if self.is_separable:
@@ -204,14 +225,16 @@ class ScoringProblem:
         """
         _, sizes, turn = linalg.svd(self.target.T @ (self.factor[:, S] @ rows))
         kept = sizes > SEPARATES * sizes.max(initial=0.0)
-        weights = rows @ (turn[kept].T / sizes[kept])  # of unit reach, the weak directions too
-        fit = self.factor[:, S] @ weights
-        reach = self.target.T @ fit
-        rest = fit - self.target @ reach
-        omega = self.weights[S] / row_lengths(rows)
-        spread = rest.T @ rest + self.stretch(S, weights) + penalty * (weights.T * omega) @ weights
-        values, vectors = linalg.eigh(reach.T @ reach, spread)
-        return np.sqrt(self.n_samples) * (weights @ vectors[:, ::-1]), values[::-1].copy()
+        V = rows @ (turn[kept].T / sizes[kept])  # of unit reach, the weak directions too
+        omega = penalty * self.weights[S] / row_lengths(rows)
+        for _ in range(2):  # the second time in well-scaled directions: all digits
+            fit = self.factor[:, S] @ V
+            reach = self.target.T @ fit
+            rest = fit - self.target @ reach
+            spread = rest.T @ rest + self.stretch(S, V) + (V.T * omega) @ V
+            values, turn = linalg.eigh(reach.T @ reach, spread)
+            V = V @ turn[:, ::-1]
+        return np.sqrt(self.n_samples) * V, values[::-1].copy()
 
 
 def row_lengths(rows: np.ndarray) -> np.ndarray:
@@ -238,7 +261,10 @@ def _check_weights(weights: Any, spread: np.ndarray) -> np.ndarray:
         return np.ones(spread.size)
     if isinstance(weights, str) and weights == "std":
         return np.where(spread > 0, np.sqrt(spread), 1.0)
-    wrong = OptionError(f"weights must be None, 'std' or {spread.size} positive numbers")
+    wrong = OptionError(
+        f"weights is {reprlib.repr(weights)}; it must be None, 'std' or {spread.size} positive "
+        "numbers"
+    )
     try:
         w = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -262,17 +288,22 @@ def _check_ridge(ridge: Any, p: int, n: int) -> Any:
         except (TypeError, ValueError):
             raise OptionError("ridge must be a number >= 0, or a matrix of numbers") from None
         finite = bool(np.isfinite(matrix).all())
-    if matrix.shape != (p, p) or not finite:
+    if matrix.shape != (p, p):
         raise OptionError(
-            f"ridge has shape {matrix.shape}; it must be a number, or a matrix of finite numbers "
-            f"with a row and a column per feature, {(p, p)}"
+            f"ridge has shape {matrix.shape}; it must be a number, or a matrix with a row and a "
+            f"column per feature, {(p, p)}; for differences D give D.T @ D"
         )
+    if not finite:
+        raise OptionError("ridge has NaN or infinity in it")
     size = float(abs(matrix).max())
     if float(abs(matrix - matrix.T).max()) > SYMMETRIC * size:
-        raise OptionError("ridge is not symmetric")
+        raise OptionError("ridge is not symmetric; for differences D give D.T @ D")
     matrix = (matrix + matrix.T) / 2
     if size > 0 and not _is_semidefinite(matrix / size):
-        raise OptionError("ridge has negative eigenvalues: it must be positive semidefinite")
+        raise OptionError(
+            "ridge has negative eigenvalues: it must be positive semidefinite; for differences D "
+            "give D.T @ D"
+        )
     return n * (matrix.tocsr() if sparse.issparse(matrix) else matrix)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..errors import InputError
 
@@ -64,6 +65,8 @@ class ClassStats:
 
         ``form`` is "rows", "gram", or "auto": gram if p <= max(n, 500).
         """
+        if sparse.issparse(X):
+            raise InputError("X is a sparse matrix; X.toarray() makes an array of it")
         data = np.asarray(X)
         labels = np.asarray(y)
         if data.ndim != 2 or labels.shape != (len(data),):

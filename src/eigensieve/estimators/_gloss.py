@@ -1,4 +1,4 @@
-"""What `GroupLassoLDA` and `GroupLassoLDACV` share: from a solution to a classifier."""
+"""From a group-lasso solution to a classifier; what optimal-scoring estimators check and tell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GLOSS_RULES = ("penalized", *RULES)
 
 
 class GlossClassifier(ProjectedClassifier):
-    """The discriminant directions of a group lasso, and the Gaussian rule in their space."""
+    """The discriminant directions of a group lasso, and a rule in their space."""
 
     rule: str
 
@@ -27,25 +27,25 @@ class GlossClassifier(ProjectedClassifier):
         self,
         problem: ScoringProblem,
         solution: GroupLassoSolution,
-        n_components: Any,
+        m: int,
         data: np.ndarray,
         code: np.ndarray,
     ) -> None:
-        """Everything that is fitted, from the minimiser."""
+        """Everything that is fitted, from the minimiser, with m directions at most."""
         if solution.support.size == 0:
             raise InputError(
                 f"no feature is used at alpha = {solution.alpha:.4g}; take a smaller alpha"
             )
         S = solution.support
         V, values = problem.discriminate(S, solution.rows, solution.penalty)
-        m = clip_components(n_components, values.size, problem.target.shape[1])
+        m = min(m, values.size)
         scalings = np.zeros((solution.n_features, m))
         scalings[S] = fix_signs(V[:, :m])
         self._set_directions(scalings, problem.mean, problem.means)
         self.solution_ = solution
         self.lambda_, self.lambda_max_ = solution.penalty, solution.lambda_max
         self.alpha_, self.kkt_ = solution.alpha, solution.kkt
-        self.n_components_, self.eigenvalues_ = m, values[:m]
+        self.eigenvalues_ = values[:m]
         self.explained_variance_ratio_ = values[:m] / values.sum()
         self._set_rule(make_gloss_rule(self.rule, self._project(data), code, self.priors_))
 
@@ -57,33 +57,26 @@ def make_gloss_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarr
     return make_rule(rule, Z, code, priors)
 
 
-def tell_if_not(k: int, solution: GroupLassoSolution, of: str = "") -> None:
+def tell_if_not(k: int, found: int, alpha: float, of: str = "", stacklevel: int = 3) -> None:
     """A warning if k features were asked for and the path skips that number."""
-    found = solution.support.size
     if found != k:
         warnings.warn(
             f"{of}no penalty was found that uses exactly {k} features; the nearest number is "
-            f"{found} (alpha = {solution.alpha:.4g})",
+            f"{found} (alpha = {alpha:.4g})",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 
-def check_components(wanted: Any) -> None:
-    """Raise unless a number of directions is one, or None; before anything is searched for."""
-    if wanted is not None:
-        check_k(wanted, "n_components")
-
-
-def clip_components(wanted: Any, found: int, most: int) -> int:
-    """The number of directions: all that were found, or at most as many as are wanted."""
+def count_components(wanted: Any, most: int) -> int:
+    """The number of directions: all there are, or as many as are wanted."""
     if wanted is None:
-        return found
+        return most
     m = check_k(wanted, "n_components")
     if m > most:
         warnings.warn(
             f"n_components is {m}, but there are {most} directions; finding {most}",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-    return min(m, found)
+    return min(m, most)

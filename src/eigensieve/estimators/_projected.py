@@ -51,7 +51,8 @@ class ProjectedClassifier(
         S = np.flatnonzero(self.support_)
         names = getattr(self, "feature_names_in_", None)
         self.selected_features_ = S if names is None else names[S]
-        self._n_features_out = scalings.shape[1]
+        self.sparsity_ = float(np.mean(scalings == 0))
+        self.n_components_ = self._n_features_out = scalings.shape[1]
 
     def _set_rule(self, rule: Rule) -> None:
         """Classify projected rows by this rule."""

@@ -33,7 +33,6 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
         self.canonical_correlations_ = family.correlations
         G = self._find_directions(family)
         self._set_directions(G, family.mean, class_means(data, code))
-        self.sparsity_ = float(np.mean(G == 0))
         m = G.shape[1]
         separation = np.append(np.square(family.correlations), np.zeros(m))[:m]
         self.explained_variance_ratio_ = separation / np.square(family.correlations).sum()

@@ -7,11 +7,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..core.budget import Budget
+from ..core.group_lasso import TOL
+from ..core.penalty_search import solve_at, solve_for
 from ..core.scoring import ScoringProblem
 from ..core.solution import Status
-from ..solvers.gloss import check_alpha, check_method, make_search, solve_at, solve_for
-from ..solvers.group_lasso import TOL
-from ._gloss import GLOSS_RULES, GlossClassifier, check_components, tell_if_not
+from ..solvers.gloss import check_alpha, check_method, make_search
+from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
 from ._rules import check_rule
 from ._shared import clip_k, tell_if_unfinished
 
@@ -48,14 +49,16 @@ class GroupLassoLDA(GlossClassifier):
     n_components : int, optional
         The number of directions, the leading ones; by default all, at most n_classes - 1.
     rule : "penalized", "lda", "centroid" or "1-nn"
-        How the projected rows are classified: by the penalised LDA itself, with covariance S (the
-        paper's); by LDA with their own covariance, which is better for few features, where the
-        penalty makes S large and the priors weigh too much; nearest class mean; nearest row.
+        How the projected rows are classified. "penalized": the penalised LDA itself, with
+        covariance S (the paper's). "lda": LDA with their own covariance: **take it for few
+        features**, where the penalty makes S large and the priors weigh too much. Nearest class
+        mean; nearest row.
     priors : array (n_classes,), optional
-        Class probabilities for rules "penalized" and "lda"; the frequencies by default.
+        Class probabilities, for "penalized" and "lda"; the frequencies by default.
     solver : "auto", "working-set", "dual" or "variational"
-        All find the same optimum. "auto" is the dual for within="diagonal", where it is small, else
-        the working set; "variational" is the paper's algorithm, for comparison.
+        All find the same optimum. "auto" is the dual for within="diagonal" (with at most 21
+        classes, and columns that vary within them), else the working set; "variational" is the
+        paper's algorithm, for comparison.
     tol : float, default 1e-10
         How far the optimality conditions may be off, as a share of lambda w_j.
     time_limit : seconds for the search
@@ -66,6 +69,7 @@ class GroupLassoLDA(GlossClassifier):
     n_components_ : the number of directions
     eigenvalues_ : of the covariance between the classes against S, descending
     explained_variance_ratio_ : share of each direction in the sum over all directions there are
+    sparsity_ : share of zeros in scalings_
     support_ : mask (n_features,) of the features that are used
     selected_features_ : their names (or indices), in column order
     solution_ : GroupLassoSolution
@@ -135,21 +139,23 @@ class GroupLassoLDA(GlossClassifier):
         """Find the features, the directions and the rule."""
         budget, tol = Budget(self.time_limit), check_method(self.solver, self.tol)
         alpha = None if self.alpha is None else check_alpha(self.alpha)
-        check_components(self.n_components)
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
-        k = 0 if alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
+        m = count_components(self.n_components, self.classes_.size - 1)
+        k = 0 if alpha else clip_k(self.n_features_to_select, data.shape[1])
         problem = ScoringProblem.from_data(
             data, code, within=self.within, weights=self.weights, ridge=self.ridge
         )
         search = make_search(problem, self.solver, tol, budget)
         with budget.interruptible():
-            solution = solve_for(search, k) if alpha is None else solve_at(search, alpha)
-        self._take_solution(problem, solution, self.n_components, data, code)
+            solution = solve_at(search, alpha) if alpha else solve_for(search, k)
         stopped = budget.stop()
-        if stopped is Status.TIME_LIMIT and alpha is not None:
+        if stopped is Status.INTERRUPTED and solution.support.size == 0:
+            raise KeyboardInterrupt
+        self._take_solution(problem, solution, m, data, code)
+        if stopped is Status.TIME_LIMIT and alpha:
             stopped = None  # what was asked for may be there all the same: its status tells
         tell_if_unfinished(stopped or solution.status, solution)
-        if alpha is None and stopped is None:
-            tell_if_not(k, solution)
+        if not alpha and stopped is None:
+            tell_if_not(k, solution.support.size, solution.alpha)
         return self

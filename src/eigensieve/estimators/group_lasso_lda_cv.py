@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,16 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
 from ..core.budget import Budget
+from ..core.group_lasso import TOL
+from ..core.penalty_search import solve_at
 from ..core.scoring import ScoringProblem
 from ..core.solution import Status
 from ..errors import InputError, OptionError
-from ..solvers.gloss import check_alphas, check_method, make_search, solve_at
-from ..solvers.group_lasso import TOL
+from ..solvers.gloss import check_alpha, check_alphas, check_method, make_search
 from ._gloss import (
     GLOSS_RULES,
     GlossClassifier,
-    check_components,
-    clip_components,
+    count_components,
     make_gloss_rule,
 )
 from ._rules import check_priors, check_rule
@@ -48,8 +47,9 @@ class GroupLassoLDACV(GlossClassifier):
     cv : int, splitter or iterable, default 10
         Stratified folds for a number.
     selection : "best" or "one-se"
-        The smallest error, or the largest alpha, then the fewest directions, whose error is within
-        one standard error of it. Ties always go to the larger alpha, then to fewer directions.
+        The smallest mean error over the folds; or the largest alpha, then the fewest directions,
+        whose error is within one standard error of it (folds counted as independent). Ties always
+        go to the larger alpha, then to fewer directions.
     n_jobs : folds at once; the result does not depend on it
 
     Attributes
@@ -104,23 +104,19 @@ class GroupLassoLDACV(GlossClassifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> GroupLassoLDACV:
         """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
-        check_method(self.solver, self.tol)
+        tol = check_method(self.solver, self.tol)
         if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
             raise OptionError(
                 f"selection is {self.selection!r}; it must be one of {', '.join(SELECTIONS)}"
             )
-        alphas = check_alphas(self.alphas)
-        if self.alphas is None:
-            alphas = alphas[1:]
-        if alphas[0] == 1.0:
-            raise OptionError("alphas has 1, at which no feature is used; give numbers below 1")
-        check_components(self.n_components)
+        alphas = self._check_alphas()
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
+        most = count_components(self.n_components, self.classes_.size - 1)
+        budget = Budget()
+        problem = self._pose(data, code)  # what is wrong with the options is told here, once
+        search = make_search(problem, self.solver, tol, budget)
         self.alphas_ = alphas
-        most = self.classes_.size - 1
-        if self.n_components is not None:
-            most = clip_components(self.n_components, most, most)
         folds = Parallel(n_jobs=self.n_jobs)(
             delayed(self._path_errors)(data, code, train, test, most)
             for train, test in self._split(data, code, groups)
@@ -129,9 +125,7 @@ class GroupLassoLDACV(GlossClassifier):
         i, m = self._choose(fixed=None if self.n_components is None else most)
         chosen = self.errors_[i, m - 1]
         self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
-        problem = self._pose(data, code)
-        with (budget := Budget()).interruptible():
-            search = make_search(problem, self.solver, self.tol, budget)
+        with budget.interruptible():
             solution = solve_at(search, float(self.alphas_[i]))
         self._take_solution(problem, solution, m, data, code)
         stopped = budget.stop() or solution.status
@@ -140,20 +134,29 @@ class GroupLassoLDACV(GlossClassifier):
         tell_if_unfinished(stopped, solution)
         return self
 
+    def _check_alphas(self) -> np.ndarray:
+        alphas = check_alphas(self.alphas)
+        if self.alphas is None:
+            return alphas[1:]
+        for alpha in alphas:
+            check_alpha(float(alpha), "alphas")
+        return alphas
+
     def _split(
         self, data: np.ndarray, code: np.ndarray, groups: ArrayLike | None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Row numbers to learn from and to test on."""
         everything, (*_, checked) = np.arange(len(data)), indexable(data, groups)
-        for train, test in check_cv(self.cv, code, classifier=True).split(data, code, checked):
-            learn, judge = everything[train], everything[test]  # from lists and masks, too
-            if judge.size == 0:
-                raise InputError("a fold has no rows to test on")
-            if np.unique(code[learn]).size < 2:
-                raise InputError(
-                    "a fold has one class only to learn from; use fewer, stratified folds"
-                )
-            yield learn, judge
+        splitter = check_cv(self.cv, code, classifier=True)
+        splits = [  # lists and masks, too
+            (everything[train], everything[test])
+            for train, test in splitter.split(data, code, checked)
+        ]
+        if not splits or any(test.size == 0 for _, test in splits):
+            raise InputError("cv has no folds, or a fold without rows to test on")
+        if any(np.unique(code[train]).size < 2 for train, _ in splits):
+            raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
+        return splits
 
     def _pose(self, data: np.ndarray, code: np.ndarray) -> ScoringProblem:
         return ScoringProblem.from_data(
@@ -173,10 +176,11 @@ class GroupLassoLDACV(GlossClassifier):
         own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
         for i, alpha in enumerate(self.alphas_):
-            solution = search.solve(problem.lambda_max * float(alpha))
+            solution = solve_at(search, float(alpha))
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
             Z, Z_test = ((data[np.ix_(rows, S)] - problem.mean[S]) @ V for rows in (train, test))
+            guess = here[np.full(test.size, priors.argmax())]
             for m in range(most):
                 if m < V.shape[1]:
                     rule = make_gloss_rule(self.rule, Z[:, : m + 1], own, priors)

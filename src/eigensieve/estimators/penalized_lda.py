@@ -132,7 +132,6 @@ class PenalizedLDA(ProjectedClassifier):
         self._set_directions(fix_signs(scalings), stats.mean, stats.means)
         self.objective_, self.n_iter_ = found.objective, found.n_iter
         self.explained_variance_ratio_ = found.separation / np.square(root).sum()
-        self.sparsity_ = float(np.mean(scalings == 0))
         self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
         tell_if_unfinished(
             found.status, f"direction {np.argmin(found.settled)} after {self.max_iter} steps"

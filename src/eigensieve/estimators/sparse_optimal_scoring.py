@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from ..core.budget import Budget
 from ..core.checks import check_k, check_number
 from ..core.scoring import ScoringProblem
-from ..errors import InputError, OptionError
+from ..core.solution import Status
+from ..errors import OptionError
 from ..solvers.gloss import check_alpha
 from ..solvers.optimal_scoring import ScoredDirection, find_directions
-from ._gloss import check_components, clip_components, tell_if_not
+from ._gloss import count_components, tell_if_not
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
 from ._shared import clip_k, tell_if_unfinished
@@ -38,6 +37,8 @@ class SparseOptimalScoring(ProjectedClassifier):
     alpha : float, below 1, optional
         The penalty as a share of the largest that leaves a direction; overrides
         n_features_to_select.
+    weights : array (n_features,), "std", optional
+        The price of each feature, as in `GroupLassoLDA`.
     ridge : float or matrix (n_features, n_features), default 0
         The quadratic penalty of the elastic net, in units of the covariance (see `GroupLassoLDA`).
     n_components : int, optional
@@ -57,7 +58,10 @@ class SparseOptimalScoring(ProjectedClassifier):
     ----------
     scalings_ : array (n_features, n_components); the projected training rows have variance 1
     supports_ : list of arrays, the features of each direction
-    support_, selected_features_ : those of any direction
+    n_components_ : the number of directions; there are fewer than asked for if the penalty leaves
+        no feature for the next, or no scores are left
+    support_, selected_features_ : the features of any direction
+    sparsity_ : share of zeros in scalings_
     theta_ : array (n_classes, n_components), the scores of the classes, variance 1
     solutions_ : list of GroupLassoSolution, the last lasso of each direction
     alphas_ : array (n_components,), penalties as shares of the largest that leaves a direction
@@ -93,6 +97,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         n_features_to_select: int | Sequence[int] = 10,
         *,
         alpha: float | None = None,
+        weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
         n_components: int | None = None,
         rule: str = "lda",
@@ -103,6 +108,7 @@ class SparseOptimalScoring(ProjectedClassifier):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
+        self.weights = weights
         self.ridge = ridge
         self.n_components = n_components
         self.rule = rule
@@ -118,39 +124,48 @@ class SparseOptimalScoring(ProjectedClassifier):
         check_number(self.tol, "tol", 1e-12, 0.1, "a number from 1e-12 to 0.1")
         max_iter = check_k(self.max_iter, "max_iter")
         alpha = None if self.alpha is None else check_alpha(self.alpha)
-        check_components(self.n_components)
         data, code = self._take_data(X, y)
-        problem = ScoringProblem.from_data(data, code, ridge=self.ridge)
-        most = problem.target.shape[1]
-        sizes = self._sizes(clip_components(self.n_components, most, most), data.shape[1])
+        m = count_components(self.n_components, self.classes_.size - 1)
+        problem = ScoringProblem.from_data(data, code, weights=self.weights, ridge=self.ridge)
+        sizes: list[int | None] = []
+        for k in self._wanted(m) if alpha is None else []:
+            sizes.append(clip_k(k, data.shape[1]))  # here: its warning is for the caller's line
+        sizes = sizes * m if len(sizes) == 1 else sizes or [None] * m
         with budget.interruptible():
             found = find_directions(
                 problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
             )
-        if not found:
-            raise InputError(f"no feature is used at alpha = {self.alpha}; take a smaller alpha")
-        self._describe(problem, found, code)
-        Z = self._project(data)
-        self._set_rule(make_rule(self.rule, Z, code, self.priors_))
         stopped = budget.stop()
-        tell_if_unfinished(stopped, f"{len(found)} directions")
+        if stopped is Status.INTERRUPTED and not found:
+            raise KeyboardInterrupt
+        self._describe(problem, found, code)
+        self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
+        tell_if_unfinished(stopped, f"{len(found)} of {m} directions")
         if stopped is None:
-            self._tell_what_differs(found, sizes)
+            for i, (direction, k) in enumerate(zip(found, sizes)):
+                if k is not None:
+                    tell_if_not(
+                        k, direction.solution.support.size, direction.alpha, f"direction {i}: "
+                    )
+            if not all(direction.converged for direction in found):
+                slow = [i for i, direction in enumerate(found) if not direction.converged]
+                tell_if_unfinished(
+                    Status.ITERATION_LIMIT, f"direction {slow[0]} still moves; increase max_iter"
+                )
         return self
 
-    def _sizes(self, m: int, p: int) -> list[int | None]:
-        """The number of features of every direction; None if alpha decides."""
-        if self.alpha is not None:
-            return [None] * m
-        wanted = self.n_features_to_select
-        if np.ndim(wanted) == 0:
-            return [clip_k(wanted, p)] * m
-        if len(np.asarray(wanted)) != m:
+    def _wanted(self, m: int) -> list[Any]:
+        """The number of features as given: one for all directions, or one for each."""
+        wanted: Any = self.n_features_to_select
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            return [wanted]
+        sizes = list(wanted)
+        if len(sizes) != m:
             raise OptionError(
-                f"n_features_to_select has {len(np.asarray(wanted))} numbers; there are {m} "
-                "directions"
+                f"n_features_to_select is {wanted!r}; it must be one number, or one for each of "
+                f"{m} directions"
             )
-        return [clip_k(k, p) for k in wanted]  # type: ignore[union-attr]
+        return sizes
 
     def _describe(
         self, problem: ScoringProblem, found: list[ScoredDirection], code: np.ndarray
@@ -170,16 +185,3 @@ class SparseOptimalScoring(ProjectedClassifier):
         self.theta_ = np.sqrt(len(code)) * problem.target[first] @ a
         separation = np.square(problem.target.T @ (scores / size)).sum(axis=0)
         self.explained_variance_ratio_ = separation / separation.sum()
-
-    def _tell_what_differs(self, found: list[ScoredDirection], sizes: list[int | None]) -> None:
-        """A warning for a number of features that was not met, or scores that still move."""
-        for i, (direction, k) in enumerate(zip(found, sizes)):
-            if k is not None:
-                tell_if_not(k, direction.solution, f"direction {i}: ")
-            if not direction.converged:
-                warnings.warn(
-                    f"direction {i} has not converged after {direction.n_iter} elastic nets; "
-                    "increase max_iter",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )

@@ -5,8 +5,8 @@ With R diagonal the residual r = T - FB (m, q) determines every row by itself,
     beta_j = max(0, 1 - t_j / |v_j|) v_j / R_j,   v_j = r'F_j,
 
 so that r, the maximiser of  <T, r> - 1/2 |r|^2 - sum_j max(0, |v_j| - t_j)^2 / (2 R_j),  is all
-there is to find: for LDA with a diagonal within-class covariance (GLOSS-D) a square matrix with a
-row per class but one, however many features there are and are used. The function is strongly
+there is to find. For LDA with a diagonal within-class covariance (GLOSS-D) it is a square matrix
+with a row per class but one, however many features there are and are used. The function is strongly
 concave with a piecewise smooth gradient: Newton steps with a line search converge, the last ones
 fast.
 
@@ -21,8 +21,10 @@ from scipy import linalg
 from ..core.budget import Budget
 from ..core.group_lasso import GroupLassoSolution, judge
 from ..core.scoring import ScoringProblem, row_lengths
+from ..core.solution import Status
 
-MOST_UNKNOWNS = 400  # entries of r up to which this is the method of choice
+MOST_UNKNOWNS = 400  # entries of r: beyond, a step takes too long
+LEAST_CURVATURE = 1e-3  # R_j, as a share of |F_j|^2, below which r does not fix beta_j well
 MAX_STEPS = 200
 LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
@@ -31,11 +33,18 @@ ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
 ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 
-def suits(problem: ScoringProblem) -> bool:
-    """Whether the dual is smooth and small."""
+def can_solve(problem: ScoringProblem) -> bool:
+    """Whether R is diagonal and positive, and the dual not too large."""
     if not problem.is_separable or problem.target.size > MOST_UNKNOWNS:
         return False
-    return bool(np.all(problem.quadratic[problem.factor.any(axis=0)] > 0))
+    return bool(np.all(problem.quadratic[problem.lengths > 0] > 0))
+
+
+def suits(problem: ScoringProblem) -> bool:
+    """Whether the dual is well-conditioned, too: within="diagonal", columns that vary."""
+    if problem.within != "diagonal" or not can_solve(problem):
+        return False
+    return bool(np.all(problem.quadratic >= LEAST_CURVATURE * np.square(problem.lengths)))
 
 
 class DualGroupLassoSearch:
@@ -51,31 +60,53 @@ class DualGroupLassoSearch:
         self.columns = np.ascontiguousarray(problem.factor[:, varies].T)
         self.R = problem.quadratic[varies]
         self.r = problem.target.copy()
+        self.penalty = problem.lambda_max
 
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
         start = self.budget.seconds
         self.t = penalty * self.problem.weights[self.features]
         n_iter = last_steps = 0
-        while n_iter < MAX_STEPS and last_steps < LAST_STEPS:  # some milliseconds: no time limit
+        stopped: Status | None = None
+        while n_iter < MAX_STEPS and last_steps < LAST_STEPS and stopped is None:
             slope, step = self._newton_step()
             n_iter += 1
             promised, value = float((slope * step).sum()), self._value(self.r)
             # what is left to gain is hidden by round-off: full steps, which converge here
             last_steps += promised <= HIDDEN * (1.0 + abs(value))
             self.r = self.r + (1.0 if last_steps else self._share(step, value, promised)) * step
+            stopped = self.budget.stop()
+        self.penalty = penalty
         S, rows = self._rows()
+        if stopped is not None:
+            S, rows = self._worth_keeping(S, rows)
         return judge(
             self.problem,
             self.features[S],
             rows,
             penalty,
             tol=self.tol,
-            stopped=None,
+            stopped=stopped,
             n_iter=n_iter,
             seconds=self.budget.seconds - start,
             solver=self.name,
         )
+
+    def _worth_keeping(self, S: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows, if they are better than none; else the one feature that is used first."""
+        fit = self.columns[S].T @ rows
+        gain = float((self.problem.target * fit).sum() - self.t[S] @ row_lengths(rows))
+        paid = float(np.square(fit).sum() + (self.R[S] @ np.square(rows)).sum())
+        if gain > 0.5 * paid:
+            return S, rows
+        v = self.columns @ self.problem.target
+        lengths = row_lengths(v)
+        best = np.argmax(lengths / self.t)
+        curvature = self.R[best] + np.square(self.columns[best]).sum()
+        if lengths[best] <= self.t[best]:
+            return S[:0], rows[:0]
+        row = v[best] * (1.0 - self.t[best] / lengths[best]) / curvature
+        return np.array([best]), row[None]
 
     def _value(self, r: np.ndarray) -> float:
         over = np.maximum(row_lengths(self.columns @ r) - self.t, 0.0)

@@ -1,4 +1,4 @@
-"""Group-lasso optimal scoring (GLOSS): the door to its algorithms, its path, exactly k features.
+"""Group-lasso optimal scoring (GLOSS): the door to its algorithms, and its path.
 
 Sanchez Merchante, Grandvalet and Govaert (2012). None of the algorithms is a solver of pencils, so
 none declares a ``SOLVER``.
@@ -6,42 +6,25 @@ none declares a ``SOLVER``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.budget import Budget, Callback
 from ..core.checks import check_k, check_number
-from ..core.group_lasso import GroupLassoSolution
-from ..core.scoring import ScoringProblem, row_lengths
+from ..core.group_lasso import TOL, GroupLassoSolution
+from ..core.penalty_search import Search, solve_at
+from ..core.scoring import ScoringProblem
 from ..errors import OptionError
-from .dual_group_lasso import DualGroupLassoSearch, suits
-from .group_lasso import TOL, GroupLassoSearch
+from .dual_group_lasso import DualGroupLassoSearch, can_solve, suits
+from .group_lasso import GroupLassoSearch
 from .variational_group_lasso import VariationalSearch
 
 SOLVERS = ("auto", "working-set", "dual", "variational")
 ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
 SMALLEST = 1e-9  # alpha that can be asked for
-# The search for k features.
-FINER = 0.5**0.25  # ratio of penalties
-LEAST_ALPHA = 1e-6
-UNDECIDED = 1e-6  # (F_j'F_j + R_jj) |beta_j| / (lambda w_j) up to which a feature just enters
-FURTHER = 24  # penalties that are looked at after one at which k was skipped
-SAME = 1e-9  # relative distance of penalties between which nothing more is looked for
-SHARP = 0.01  # how well the least penalty with k features is known
-
-
-class Search(Protocol):
-    """Solves one problem at one penalty after the other, each from the answer before."""
-
-    problem: ScoringProblem
-    budget: Budget
-
-    def solve(self, penalty: float) -> GroupLassoSolution:
-        """The minimiser at this penalty."""
 
 
 def check_method(solver: Any, tol: Any) -> float:
@@ -51,106 +34,25 @@ def check_method(solver: Any, tol: Any) -> float:
     return check_number(tol, "tol", 1e-15, 0.1, "a number from 1e-15 to 0.1")
 
 
-def check_alpha(alpha: Any) -> float:
+def check_alpha(alpha: Any, name: str = "alpha") -> float:
     """A penalty as a share of lambda_max that leaves something."""
-    below = float(np.nextafter(1.0, 0.0))
-    return check_number(alpha, "alpha", SMALLEST, below, f"at least {SMALLEST:g} and below 1")
+    allowed = f"at least {SMALLEST:g} and below 1, at which no feature is used"
+    return check_number(alpha, name, SMALLEST, 1.0 - SMALLEST, allowed)
 
 
 def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> Search:
     """The algorithm of that name; "auto": the dual where it is small and smooth."""
     check_method(solver, tol)
-    if solver == "dual" and not suits(problem):
+    if solver == "dual" and not can_solve(problem):
         raise OptionError(
-            "solver 'dual' is for within='diagonal', not too many classes, and columns that vary "
-            "within the classes; use 'working-set'"
+            "solver 'dual' is for within='diagonal' (or a ridge that is a number), at most 21 "
+            "classes, and columns that vary within the classes; use 'working-set'"
         )
     if solver == "variational":
         return VariationalSearch(problem, budget, tol)
     if solver == "dual" or (solver == "auto" and suits(problem)):
         return DualGroupLassoSearch(problem, budget, tol)
     return GroupLassoSearch(problem, budget, tol)
-
-
-def solve_at(search: Search, alpha: float) -> GroupLassoSolution:
-    """The minimiser at alpha lambda_max, by way of larger penalties."""
-    steps = int(np.ceil(np.log2(1.0 / alpha)))
-    for share in alpha ** (np.arange(1, steps) / steps):
-        if search.budget.stop() is None:
-            search.solve(search.problem.lambda_max * float(share))
-    return search.solve(search.problem.lambda_max * alpha)
-
-
-def solve_for(search: Search, k: int) -> GroupLassoSolution:
-    """The minimiser with k features, at the least penalty of an interval where there are k.
-
-    The path is followed from lambda_max on; where it passes k the penalty is bisected. If k is
-    skipped (two features enter at one penalty) the path is followed a little further; if k does not
-    come, the answer is the one with the nearest number of features, the fewer of two.
-    """
-    top, past = search.problem.lambda_max, 0
-    last = search.solve(top)
-    seen: list[GroupLassoSolution] = []
-    for exponent in range(1, int(np.log(LEAST_ALPHA) / np.log(FINER)) + 1):
-        if past > FURTHER or (seen and search.budget.stop() is not None):
-            break
-        found = search.solve(top * FINER**exponent)
-        seen += [found, *_between(search, last, found, k)]
-        if any(_is_clear(search, s) and s.support.size == k for s in seen):
-            break
-        past += past > 0 or _count(search, found) > k
-        last = found
-    used = [s for s in seen if s.support.size > 0]
-    clear = [s for s in used if _is_clear(search, s)] or used
-    size = min((s.support.size for s in clear), key=lambda size: (abs(size - k), size))
-    best = min((s for s in clear if s.support.size == size), key=lambda s: s.penalty)
-    lower = [s.penalty for s in seen if s.penalty < best.penalty]
-    return _least_penalty(search, best, max(lower, default=0.0))
-
-
-def _count(search: Search, solution: GroupLassoSolution) -> int:
-    """Features in use, without those that are so near to where they enter that round-off decides.
-
-    (Of copies that share a weight, and enter at one penalty, some may be missing just below it.)
-    """
-    problem, S = search.problem, solution.support
-    pull = problem.curvatures[S] * row_lengths(solution.rows)
-    return int(np.count_nonzero(pull > UNDECIDED * solution.penalty * problem.weights[S]))
-
-
-def _is_clear(search: Search, solution: GroupLassoSolution) -> bool:
-    return _count(search, solution) == solution.support.size
-
-
-def _between(
-    search: Search, high: GroupLassoSolution, low: GroupLassoSolution, k: int
-) -> Iterator[GroupLassoSolution]:
-    """Answers at penalties between two that have k between their numbers of features."""
-    above, below = _count(search, high) - k, _count(search, low) - k
-    while above * below < 0:
-        if high.penalty <= low.penalty * (1 + SAME) or search.budget.stop() is not None:
-            break
-        found = search.solve(float(np.sqrt(high.penalty * low.penalty)))
-        yield found
-        # k and one that just enters: k are a little above
-        here = (_count(search, found) - k) or (found.support.size - k)
-        if here * above > 0:
-            high, above = found, here
-        else:
-            low, below = found, here
-
-
-def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
-    """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
-    least = LEAST_ALPHA * search.problem.lambda_max
-    while found.penalty > max(end * (1 + SHARP), least) and search.budget.stop() is None:
-        middle = float(np.sqrt(found.penalty * end))
-        next_one = search.solve(max(middle, FINER * found.penalty))
-        if next_one.support.size == found.support.size:
-            found = next_one
-        else:
-            end = next_one.penalty
-    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +101,8 @@ class GlossPath:
     @property
     def coefs(self) -> np.ndarray:
         """B at every penalty, (m, p, q)."""
-        return np.stack([s.coefficients for s in self.solutions])
+        shape = (-1, self.problem.weights.size, self.problem.target.shape[1])
+        return np.array([s.coefficients for s in self.solutions]).reshape(shape)
 
     def directions(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """The discriminant directions (p, m) at the i-th penalty and their eigenvalues (m,)."""
@@ -272,7 +175,7 @@ def gloss_path(
     solutions: list[GroupLassoSolution] = []
     with budget.interruptible():
         for i, alpha in enumerate(shares):
-            solution = search.solve(problem.lambda_max * float(alpha))
+            solution = solve_at(search, float(alpha))
             too_many = most is not None and solution.support.size > most
             if too_many or (budget.stop() is not None and solutions):
                 break

@@ -20,16 +20,18 @@ import numpy as np
 from scipy import linalg
 
 from ..core.budget import Budget
-from ..core.group_lasso import GroupLassoSolution, evaluate, judge, round_off
+from ..core.group_lasso import TOL, GroupLassoSolution, evaluate, excuses, judge
 from ..core.scoring import ScoringProblem, row_lengths
 from ..core.solution import Status
 
-TOL = 1e-10
 SWEEPS = 20  # of coordinate descent, before Newton steps are tried
 NEWTON_STEPS = 20
 HALVINGS = 6  # of a Newton step that does not descend
 STOPS = 8  # points that are looked at on the way of a Newton step that turns rows round
-DAMPING = 1e-9  # of a Hessian, scaled to 1 or less, that is singular
+DAMPINGS = (0.0, 1e-9, 1e-6, 1e-3)  # of a Hessian, scaled to 1 or less, that may be singular
+SHORT = 0.01  # share of a Newton step that is no progress
+PATIENCE = 20  # rounds on one working set without any progress
+PROGRESS = 1e-14
 MOST_ROUNDS = 500  # of sweeps and Newton steps, on one working set
 MOST_SETS = 100
 LEAST_GROWTH = 32  # features that may join a working set at once, at least
@@ -59,7 +61,6 @@ class GroupLassoSearch:
         problem, start = self.problem, self.budget.seconds
         self.t = penalty * problem.weights
         self.n_iter = 0
-        self._set_enough(penalty)
         live = self._screen(penalty)
         W = self._first_set(penalty, live)
         stopped: Status | None = None
@@ -72,7 +73,7 @@ class GroupLassoSearch:
                 slope = self.slope[live]
             else:
                 slope = problem.slope(self.S, self.rows, live)
-            violated = self._violated(live, slope)
+            violated = self._violated(live, slope, penalty)
             if violated.size == 0 or stopped is not None:
                 break
             W = np.union1d(self.S, violated)
@@ -92,9 +93,9 @@ class GroupLassoSearch:
             slope=self.slope,
         )
 
-    def _set_enough(self, penalty: float) -> None:
-        """The violation that is allowed, or that round-off alone leaves with these rows."""
-        self.enough = max(self.tol, round_off(self.problem, self.S, self.rows, penalty))
+    def _allowed(self, penalty: float) -> np.ndarray:
+        """The violation of each feature that is allowed, or that round-off alone leaves."""
+        return np.maximum(self.tol, excuses(self.problem, self.S, self.rows, penalty))
 
     def _screen(self, penalty: float) -> np.ndarray:
         """The features that may be used: the optimal residual is within sqrt(2 gap) of ours.
@@ -106,7 +107,7 @@ class GroupLassoSearch:
         lengths = row_lengths(self.slope)
         share = min(1.0, 1.0 / float((lengths / self.t).max()))
         reach = share * lengths + radius * np.sqrt(self.problem.curvatures)
-        live = reach >= self.t * (1.0 - self.enough)
+        live = reach >= self.t * (1.0 - self._allowed(penalty))
         live[self.S] = True
         few = self.usable[live[self.usable]]
         return few if few.size <= WORTHWHILE * self.usable.size else self.usable
@@ -117,8 +118,8 @@ class GroupLassoSearch:
         likely = live[expected > 2 * penalty - self.penalty]
         return np.union1d(self.S, self._most_violated(likely, self.slope[likely]))
 
-    def _violated(self, live: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        wrong = row_lengths(slope) > self.t[live] * (1.0 + self.enough)
+    def _violated(self, live: np.ndarray, slope: np.ndarray, penalty: float) -> np.ndarray:
+        wrong = row_lengths(slope) > self.t[live] * (1.0 + self._allowed(penalty)[live])
         wrong &= ~np.isin(live, self.S)
         return self._most_violated(live[wrong], slope[wrong])
 
@@ -130,44 +131,49 @@ class GroupLassoSearch:
         return features[np.argpartition(-ratio, most)[:most]]
 
     def _solve_on(self, W: np.ndarray, penalty: float) -> None:
-        """The minimum over the features W; what is not used is left out of S."""
+        """The minimum over the features W; what is not used is left out of S.
+
+        In units where every t_j is 1: scales of columns and weights do not matter.
+        """
         from ..kernels.group_lasso import descend_rows
 
-        part = _Part(self.problem.gram(W), self.problem.correlations[W], self.t[W])
+        t = self.t[W, None]
+        part = _Part(self.problem.gram(W) / t / t.T, self.problem.correlations[W] / t)
         B = np.zeros((W.size, self.rows.shape[1]))
-        B[np.searchsorted(W, self.S)] = self.rows
+        B[np.searchsorted(W, self.S)] = self.rows * self.t[self.S, None]
+        ones, least, idle = np.ones(W.size), np.inf, 0
         for _ in range(MOST_ROUNDS):
+            allowed = self._allowed(penalty)[W] / 2
             columns, H = np.ascontiguousarray(B.T), np.ascontiguousarray(part.slope(B).T)
-            descend_rows(part.G, part.t, columns, H, SWEEPS, self.enough / 2)
+            descend_rows(part.G, ones, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))
             B = np.ascontiguousarray(columns.T)
             self.n_iter += 1
-            if part.violation(B) <= self.enough / 2 or self.budget.stop() is not None:
+            if part.is_solved(B, allowed) or self.budget.stop() is not None:
                 break
-            B = self._polish(part, B)
-            self._take(W, B, penalty)
-            if part.violation(B) <= self.enough / 2:
+            B = self._polish(part, B, allowed)
+            self._take(W, B / t)
+            value = part.value(B)
+            idle = 0 if value < least - PROGRESS * abs(least) or np.isinf(least) else idle + 1
+            least = min(value, least)
+            if part.is_solved(B, allowed) or idle > PATIENCE:
                 break
-        self._take(W, B, penalty)
+        self._take(W, B / t)
 
-    def _take(self, W: np.ndarray, B: np.ndarray, penalty: float) -> None:
+    def _take(self, W: np.ndarray, B: np.ndarray) -> None:
         used = B.any(axis=1)
         self.S, self.rows = W[used], B[used]
-        self._set_enough(penalty)
 
-    def _polish(self, part: _Part, B: np.ndarray) -> np.ndarray:
+    def _polish(self, part: _Part, B: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """Newton steps on the rows that are not zero, as long as they descend."""
         used = np.flatnonzero(B.any(axis=1))
         small, rows = part.restrict(used), B[used]
         for _ in range(NEWTON_STEPS):
-            step = small.newton_step(rows)
-            if step is None:
-                break
-            self.n_iter += 1
-            better = small.descend_along(rows, step)
+            better = small.newton(rows)
             if better is None:
                 break
+            self.n_iter += 1
             rows = better
-            if not rows.any(axis=1).all() or small.violation(rows) <= self.enough / 4:
+            if not rows.any(axis=1).all() or small.is_solved(rows, allowed[used] / 2):
                 break
         B = np.zeros_like(B)
         B[used] = rows
@@ -175,55 +181,62 @@ class GroupLassoSearch:
 
 
 class _Part:
-    """min 1/2 tr B'GB - tr B'C + sum t_j |beta_j| over few features."""
+    """min 1/2 tr B'GB - tr B'C + sum_j |beta_j| over few features."""
 
-    def __init__(self, G: np.ndarray, C: np.ndarray, t: np.ndarray) -> None:
-        self.G, self.C, self.t = G, C, t
+    def __init__(self, G: np.ndarray, C: np.ndarray) -> None:
+        self.G, self.C = G, C
 
     def restrict(self, used: np.ndarray) -> _Part:
-        return _Part(self.G[np.ix_(used, used)], self.C[used], self.t[used])
+        return _Part(self.G[np.ix_(used, used)], self.C[used])
 
     def slope(self, B: np.ndarray) -> np.ndarray:
         return self.C - self.G @ B
 
     def value(self, B: np.ndarray) -> float:
-        return float(self.t @ row_lengths(B) - 0.5 * np.sum(B * (self.C + self.slope(B))))
+        return float(row_lengths(B).sum() - 0.5 * np.sum(B * (self.C + self.slope(B))))
 
-    def violation(self, B: np.ndarray) -> float:
+    def is_solved(self, B: np.ndarray, allowed: np.ndarray) -> bool:
+        """Whether the optimality conditions hold, as far as is allowed."""
         slope, sizes = self.slope(B), row_lengths(B)
-        off = np.maximum(row_lengths(slope) - self.t, 0.0)
+        off = np.maximum(row_lengths(slope) - 1.0, 0.0)
         used = sizes > 0
-        pull = (self.t[used] / sizes[used])[:, None] * B[used]
-        off[used] = row_lengths(slope[used] - pull)
-        return float((off / self.t).max(initial=0.0))
+        off[used] = row_lengths(slope[used] - B[used] / sizes[used, None])
+        return bool(np.all(off <= allowed))
 
-    def newton_step(self, B: np.ndarray) -> np.ndarray | None:
-        """The Newton step for rows that are not zero; None if the Hessian is singular."""
-        sizes = row_lengths(B)
-        if sizes.size == 0:
+    def newton(self, B: np.ndarray) -> np.ndarray | None:
+        """A Newton step for rows that are not zero; None if no step descends.
+
+        Where only a short piece of it descends G is nearly singular, as with more rows than its
+        rank: the step is then damped more and more, and the lowest point taken.
+        """
+        if B.size == 0:
             return None
-        u, h = B / sizes[:, None], np.sqrt(sizes / self.t)
-        rest = h[:, None] * (self.slope(B) - self.t[:, None] * u)
-        M = (h[:, None] * self.G) * h
+        sizes = row_lengths(B)
+        u, h = B / sizes[:, None], np.sqrt(sizes)[:, None]
+        M = h * self.G * h.T
         M[np.diag_indices(sizes.size)] += 1.0
         inverse = _inverse(M)
         if inverse is None:
             return None
-        first = inverse @ rest
-        K = -inverse * (u @ u.T)
-        K[np.diag_indices(sizes.size)] += 1.0
+        first = inverse @ (h * (self.slope(B) - u))
         along = np.einsum("ij,ij->i", u, first)
-        _, weights, failed = linalg.lapack.dposv(K, along, lower=True)
-        if failed:  # more rows than the rank: a long step, on which some row becomes zero
-            K[np.diag_indices(sizes.size)] += DAMPING
+        K = np.eye(sizes.size) - inverse * (u @ u.T)
+        value, best = self.value(B), None
+        for damping in DAMPINGS:
+            K[np.diag_indices(sizes.size)] += damping
             _, weights, failed = linalg.lapack.dposv(K, along, lower=True)
-        if failed:
-            return None
-        step: np.ndarray = h[:, None] * (first + inverse @ (weights[:, None] * u))
-        return step
+            if failed:
+                continue
+            new, share = self.descend_along(B, h * (first + inverse @ (weights[:, None] * u)))
+            reached = np.inf if new is None else self.value(new)
+            if reached <= value:
+                value, best = reached, new
+                if share > SHORT:
+                    break
+        return best
 
-    def descend_along(self, B: np.ndarray, step: np.ndarray) -> np.ndarray | None:
-        """A point on the way that is lower; rows that would turn round are zero.
+    def descend_along(self, B: np.ndarray, step: np.ndarray) -> tuple[np.ndarray | None, float]:
+        """A point on the way that is lower, and where; rows that would turn round are zero.
 
         Without such rows the first of B + step, B + step/2, ...; else the lowest of some points at
         which a row turns: more than one may be dropped at once.
@@ -237,15 +250,15 @@ class _Part:
             shares = np.append(turns[places], 1.0)
         else:
             shares = 0.5 ** np.arange(HALVINGS)
-        value, best = self.value(B), None
+        value, best, where = self.value(B), None, 0.0
         for share in shares:
             new = np.where((ends <= share)[:, None], 0.0, B + share * step)
             reached = self.value(new)
             if reached <= value:
-                value, best = reached, new
+                value, best, where = reached, new, float(share)
                 if turns.size == 0:
                     break
-        return best
+        return best, where
 
 
 def _inverse(M: np.ndarray) -> np.ndarray | None:

@@ -6,24 +6,29 @@ With orthonormal class contrasts T (n, K - 1), for one direction after the other
     a = the unit vector along T'Xb, less what the scores of earlier directions have of it,
 
 until a stays: the criterion falls in every step. It is not convex in both, and the answer depends
-on the start: the scores along which the class means are farthest apart, at the largest lambda; then
-those of the lambda before, on the way to the lambda that is wanted, or has the features wanted.
+on the start: at the largest lambda that leaves a feature the scores of that feature, which are then
+optimal; from there on those of the lambda before, on the way to the lambda that is wanted, or has
+the number of features wanted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
 
 from ..core.budget import Budget
+from ..core.criteria import fix_signs
 from ..core.group_lasso import GroupLassoSolution
-from ..core.scoring import ScoringProblem
-from .gloss import GroupLassoSearch, solve_at, solve_for
+from ..core.penalty_search import solve_at, solve_for
+from ..core.scoring import ScoringProblem, row_lengths
+from .gloss import GroupLassoSearch
 
 LASSO_TOL = 1e-10
+NOTHING = 1e-12  # of the separation: no scores are left
+NEAR = 0.1  # scores may move so far in one step and still be stretched
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +69,7 @@ def find_directions(
     for k in sizes:
         earlier = [direction.scores for direction in found]
         free = linalg.null_space(np.array(earlier)) if earlier else np.eye(problem.target.shape[1])
-        if free.shape[1] == 0 or problem.combine(free).lambda_max <= tol * problem.lambda_max:
+        if free.shape[1] == 0 or problem.combine(free).lambda_max <= NOTHING * problem.lambda_max:
             break
         search = _DirectionSearch(problem.combine(free), budget, tol, max_iter)
         if k is not None:
@@ -85,8 +90,9 @@ class _DirectionSearch:
 
     def __init__(self, problem: ScoringProblem, budget: Budget, tol: float, max_iter: int) -> None:
         self.problem, self.budget, self.tol, self.max_iter = problem, budget, tol, max_iter
-        C = problem.correlations
-        self.a = linalg.eigh(C.T @ C)[1][:, -1]
+        self.penalty = problem.lambda_max
+        first = problem.correlations[np.argmax(row_lengths(problem.correlations) / problem.weights)]
+        self.a = first / np.linalg.norm(first)
         self.lasso = GroupLassoSearch(problem.combine(self.a[:, None]), budget, LASSO_TOL)
         self.known: dict[float, tuple[np.ndarray, int, bool]] = {}
 
@@ -99,19 +105,22 @@ class _DirectionSearch:
         best, stretch, n_iter = np.inf, 1.0, 0
         while n_iter < self.max_iter:
             solution, n_iter = self.lasso.solve(penalty), n_iter + 1
-            if solution.objective <= best:
-                best, kept, a, stretch = solution.objective, solution, self.a, 2.0 * stretch
+            lower = solution.objective <= best
+            if lower or stretch == 1.0:  # a plain step falls for sure, but for round-off
+                best, kept, a = solution.objective, solution, self.a
                 target = self._best_scores(solution)
-            elif stretch > 1.0:
-                stretch = 1.0  # a plain step from the best scores falls for sure
+                stretch = 2.0 * stretch if lower else 1.0
             else:
-                target = a  # but for round-off
+                stretch = 1.0
             converged = float(np.linalg.norm(target - a)) <= self.tol
             if converged or self.budget.stop() is not None:
                 break
+            if float(np.linalg.norm(target - a)) > NEAR:
+                stretch = 1.0  # a long way from convergence stretched steps may miss the optimum
             moved = a + stretch * (target - a)
             self._score_by(moved / np.linalg.norm(moved))
         self._score_by(a)
+        self.penalty = penalty
         self.known[penalty] = a, n_iter, converged
         return kept
 
@@ -125,7 +134,13 @@ class _DirectionSearch:
         self.lasso.turn_to(self.problem.combine(a[:, None]))
 
     def describe(self, solution: GroupLassoSolution, free: np.ndarray) -> ScoredDirection:
-        """A solution that was found, with its scores in terms of all contrasts."""
+        """A solution that was found, with its scores in terms of all contrasts.
+
+        Both with the sign that makes the largest weight positive.
+        """
         a, n_iter, converged = self.known[solution.penalty]
+        rows = fix_signs(solution.rows)
+        if (rows != solution.rows).any():
+            a = -a
         alpha = solution.penalty / self.problem.lambda_max
-        return ScoredDirection(free @ a, solution, alpha, n_iter, converged)
+        return ScoredDirection(free @ a, replace(solution, rows=rows), alpha, n_iter, converged)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from ..core.budget import Budget
-from ..core.group_lasso import GroupLassoSolution, judge, round_off
+from ..core.group_lasso import GroupLassoSolution, excuses, judge
 from ..core.scoring import ScoringProblem, row_lengths
 
 MOST_SYSTEMS = 50_000  # in all
@@ -32,6 +32,7 @@ class VariationalSearch:
         self.problem, self.budget, self.tol = problem, budget, tol
         self.S = np.empty(0, dtype=np.intp)
         self.rows = np.empty((0, problem.target.shape[1]))
+        self.penalty = problem.lambda_max
 
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
@@ -45,11 +46,12 @@ class VariationalSearch:
             ratio[self.S] = 0.0
             ratio[problem.spare] = 0.0
             worst = int(np.argmax(ratio))
-            if ratio[worst] <= 1.0 + self._enough(penalty):
+            if ratio[worst] <= 1.0 + self._allowed(penalty)[worst]:
                 break
             if self.S.size > 0 and self.budget.stop() is not None:
                 break
             self._add(worst, slope[worst])
+        self.penalty = penalty
         return judge(
             problem,
             self.S,
@@ -70,8 +72,8 @@ class VariationalSearch:
         self.S = np.insert(self.S, place, feature)
         self.rows = np.insert(self.rows, place, row, axis=0)
 
-    def _enough(self, penalty: float) -> float:
-        return max(self.tol, round_off(self.problem, self.S, self.rows, penalty))
+    def _allowed(self, penalty: float) -> np.ndarray:
+        return np.maximum(self.tol, excuses(self.problem, self.S, self.rows, penalty))
 
     def _solve_active(self, penalty: float) -> None:
         """Reweighted systems on the active rows until condition (4a) holds."""
@@ -90,5 +92,5 @@ class VariationalSearch:
                 self.S, G, C = self.S[kept], G[np.ix_(kept, kept)], C[kept]
             pull = (self.t[self.S] / sizes[kept])[:, None] * self.rows
             off = row_lengths(C - G @ self.rows - pull) / self.t[self.S]
-            if float(off.max()) <= self._enough(penalty) / 2:
+            if np.all(off <= self._allowed(penalty)[self.S] / 2):
                 break
