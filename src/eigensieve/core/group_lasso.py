@@ -12,6 +12,7 @@ from .solution import Status
 
 TOL = 1e-10
 EPS = float(np.finfo(float).eps)
+SUMS = 16.0  # units in the last place that a sum of products may be off
 # What round-off may excuse: beyond it nothing is proved.
 LOOSEST = 1e-6
 LOOSEST_TOL = 0.1
@@ -195,7 +196,7 @@ def evaluate(
     bound = share * along - 0.5 * share**2 * squares
     noise = excuses(problem, support, rows, penalty)
     terms = float(np.square(problem.target).sum()) + squares + paid
-    gap_noise = min(8.0 * EPS * terms / objective, LOOSEST)
+    gap_noise = min(SUMS * EPS * terms / objective, LOOSEST)
     closed = objective - bound <= max(tol, gap_noise) * objective
     return Figures(
         objective=objective,
@@ -217,4 +218,4 @@ def excuses(
     sizes = row_lengths(rows)
     terms = float(np.linalg.norm(problem.target)) + float(problem.lengths[support] @ sizes)
     sums = problem.lengths * terms + problem.pull(support, sizes)
-    return np.minimum(4.0 * EPS * sums / (penalty * problem.weights), LOOSEST)
+    return np.minimum(SUMS * EPS * sums / (penalty * problem.weights), LOOSEST)
