@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from eigensieve import GroupLassoLDA, ScoringProblem, gloss_path
+from eigensieve import GroupLassoLDA, ScoringProblem
 from eigensieve.errors import OptionError
 from tests.oracles.instances import shifted_classes as make
 
@@ -402,13 +402,3 @@ def test_few_features_of_unequal_classes_need_the_covariance_of_the_rows() -> No
     assert own.get_support(indices=True).tolist() == rows.get_support(indices=True).tolist() == [0]
     assert np.mean(own.predict(X)[y == 1]) == 0
     assert np.mean(rows.predict(X)[y == 1]) > 0.5
-
-
-@pytest.mark.parametrize("within", WITHIN)
-def test_of_the_penalties_with_k_features_the_least_is_taken(within: str) -> None:
-    X, y = make(40, 60, 3)
-    for k in (1, 3, 8):
-        alpha = GroupLassoLDA(k, within=within).fit(X, y).alpha_
-        path = gloss_path(X, y, alpha * np.linspace(1.0, 0.8, 41), within=within)
-        assert path.n_selected[0] == k
-        assert path.n_selected[3] != k  # 1.5 % below it

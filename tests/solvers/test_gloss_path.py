@@ -249,8 +249,7 @@ def test_every_k_of_the_path_is_found(within: str, seed: int) -> None:
 
 @pytest.mark.parametrize("within", WITHIN)
 def test_the_penalty_is_the_least_of_its_interval(within: str) -> None:
-    """A little below (2 %) another number of features is used; or the path's grid ends it."""
-    n_sharp = 0
+    """A little below (2 %) another number of features is used."""
     for seed in range(3):
         rng = np.random.default_rng([seed, 62])
         X, y = oracle.random_classes(rng, (10, 9, 11), 25, shift=1.5)
@@ -258,13 +257,9 @@ def test_the_penalty_is_the_least_of_its_interval(within: str) -> None:
         problem = ScoringProblem.from_data(X, y, within=within)
         for k in range(1, 9):
             found = solve_for(make_search(problem, "auto", 1e-10, Budget()), k)
-            if found.support.size == k:
-                below = oracle.least_by_sklearn(plain, found.penalty / 1.02)
-                changed = np.count_nonzero(np.linalg.norm(below, axis=1)) != k
-                steps = 2 * np.log2(1 / found.alpha)
-                assert changed or abs(steps - round(steps)) < 1e-6, (seed, k)
-                n_sharp += changed
-    assert n_sharp >= 8
+            assert found.support.size == k
+            below = oracle.least_by_sklearn(plain, found.penalty / 1.02)
+            assert np.count_nonzero(np.linalg.norm(below, axis=1)) != k, (seed, k)
 
 
 @pytest.mark.parametrize("solver", ["auto", "working-set"])
