@@ -15,6 +15,7 @@ from ..errors import InputError
 from ._projected import ProjectedClassifier
 from ._rules import RULES, Rule, class_means, discriminant, make_rule
 
+ENDED = 1e-5  # alpha at which a path without a ridge has no more to give
 GLOSS_RULES = ("penalized", *RULES)
 
 
@@ -62,7 +63,8 @@ def tell_if_not(k: int, found: int, alpha: float, of: str = "", stacklevel: int 
     if found != k:
         warnings.warn(
             f"{of}no penalty was found that uses exactly {k} features; the nearest number is "
-            f"{found} (alpha = {alpha:.4g})",
+            f"{found} (alpha = {alpha:.4g})"
+            + ("; more need a ridge, or within='diagonal'" if found < k and alpha < ENDED else ""),
             UserWarning,
             stacklevel=stacklevel,
         )

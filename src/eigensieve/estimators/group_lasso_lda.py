@@ -155,7 +155,8 @@ class GroupLassoLDA(GlossClassifier):
         self._take_solution(problem, solution, m, data, code)
         if stopped is Status.TIME_LIMIT and alpha:
             stopped = None  # what was asked for may be there all the same: its status tells
-        tell_if_unfinished(stopped or solution.status, solution)
+        kept = solution if alpha else f"{solution}; {k} features were asked for"
+        tell_if_unfinished(stopped or solution.status, kept)
         if not alpha and stopped is None:
             tell_if_not(k, solution.support.size, solution.alpha)
         return self

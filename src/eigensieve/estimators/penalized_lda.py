@@ -206,5 +206,5 @@ class PenalizedLDA(ProjectedClassifier):
             return f"fusion is {self.fusion!r}: no feature is left, whatever alpha; take a smaller"
         return (
             f"alpha is {self.alpha_:g}: no feature is left; the largest useful value is about "
-            f"{rounded_down(largest)}"
+            f"{rounded_down(largest)}" + (", with this fusion" if self.fusion > 0 else "")
         )
