@@ -10,6 +10,7 @@ from scipy import sparse
 
 import eigensieve as es
 from eigensieve.errors import InputError, VerificationError
+from eigensieve.solvers.group_lasso import _Part
 from tests.oracles import group_lasso as oracle
 from tests.oracles.instances import shifted_classes as make
 
@@ -107,3 +108,18 @@ def test_folds_that_cannot_be_used() -> None:
     # nothing is used in a fold at a penalty so near to 1: the most frequent class is the guess
     lda = es.GroupLassoLDACV([1 - 1e-9], within="diagonal", cv=3).fit(X, y)
     assert lda.errors_.shape == (1, 2, 3)
+
+
+def test_a_step_much_too_long_is_shortened_although_a_row_turns_on_it() -> None:
+    """Row 0 should go from .1 to .2, not to 100; row 1 turns round half-way."""
+    G = np.diag([1e4, 1.0])
+    part = _Part(G, np.array([[1.0 + 1e4 * 0.2], [0.5]]))
+    B, step = np.array([[0.1], [0.1]]), np.array([[100.0], [-0.2]])
+    new, share = part.descend_along(B, step)
+    assert new is not None
+    assert 0 < share < 0.01
+
+    def value(b: np.ndarray) -> float:
+        return float(np.abs(b).sum() + 0.5 * b[:, 0] @ G @ b[:, 0] - part.C[:, 0] @ b[:, 0])
+
+    assert value(new) < value(B)

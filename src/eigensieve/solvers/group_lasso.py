@@ -26,7 +26,7 @@ from ..core.solution import Status
 
 SWEEPS = 20  # of coordinate descent, before Newton steps are tried
 NEWTON_STEPS = 20
-HALVINGS = 6  # of a Newton step that does not descend
+HALVINGS = 12  # of a Newton step that does not descend
 STOPS = 8  # points that are looked at on the way of a Newton step that turns rows round
 DAMPINGS = (0.0, 1e-9, 1e-6, 1e-3)  # of a Hessian, scaled to 1 or less, that may be singular
 SHORT = 0.01  # share of a Newton step that is no progress
@@ -238,26 +238,25 @@ class _Part:
     def descend_along(self, B: np.ndarray, step: np.ndarray) -> tuple[np.ndarray | None, float]:
         """A point on the way that is lower, and where; rows that would turn round are zero.
 
-        Without such rows the first of B + step, B + step/2, ...; else the lowest of some points at
-        which a row turns: more than one may be dropped at once.
+        The lowest of some points at which a row turns, as more than one may be dropped at once, and
+        of the end; if none is lower than B, the first that is of ever shorter steps.
         """
         with np.errstate(divide="ignore"):
             ends = -np.square(row_lengths(B)) / np.einsum("ij,ij->i", B, step)
         ends[ends <= 0] = np.inf
         turns = np.sort(ends[ends <= 1])
-        if turns.size:
-            places = np.unique(np.linspace(0, turns.size - 1, STOPS).astype(int))
-            shares = np.append(turns[places], 1.0)
-        else:
-            shares = 0.5 ** np.arange(HALVINGS)
+        places = np.linspace(0, turns.size - 1, STOPS if turns.size else 0).astype(int)
+        far = np.append(turns[np.unique(places)], 1.0)
         value, best, where = self.value(B), None, 0.0
-        for share in shares:
+        for share in far:
             new = np.where((ends <= share)[:, None], 0.0, B + share * step)
             reached = self.value(new)
             if reached <= value:
                 value, best, where = reached, new, float(share)
-                if turns.size == 0:
-                    break
+        for share in far[0] * 0.5 ** np.arange(1, HALVINGS) if best is None else ():
+            new = B + share * step
+            if self.value(new) <= value:
+                return new, float(share)
         return best, where
 
 
