@@ -1,11 +1,14 @@
-"""Is a time limit kept? Other processes may take the machine away for a moment: try again, then."""
+"""Time limits: kept, if other processes leave the machine alone; and reached at a given look."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
+import pytest
+
 import eigensieve as es
+from eigensieve.core.budget import Budget
 
 TRIES = 5
 
@@ -20,3 +23,13 @@ def solve_in_time(pencil: es.Pencil, k: int, *, time_limit: float, **options: An
         if taken[-1] <= max(1.1 * time_limit, time_limit + 0.2):
             return solution
     raise AssertionError(f"a limit of {time_limit} s took {', '.join(f'{t:.2f}' for t in taken)} s")
+
+
+def stop_after(
+    monkeypatch: pytest.MonkeyPatch, looks: int, status: es.Status = es.Status.TIME_LIMIT
+) -> None:
+    """A clock that does not depend on the machine: every search is told to stop at this look."""
+    asked = iter(range(looks))
+    monkeypatch.setattr(
+        Budget, "stop", lambda budget: status if next(asked, None) is None else None
+    )

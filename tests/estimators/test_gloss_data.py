@@ -14,21 +14,8 @@ from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem
 Data = tuple[np.ndarray, np.ndarray]
 Load = Callable[[str], Data]
 
-LOGARITHM = {"colon": np.log10, "nakayama": np.log2}
 SETS = ["srbct", "colon", "nakayama", "ramaswamy_filtered"]
 WITHIN = ["full", "diagonal"]
-
-
-@pytest.fixture(scope="module")
-def load(load_data: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Load:
-    """X on a logarithmic scale, and y."""
-
-    @cache
-    def read(name: str) -> Data:
-        X, y, _ = load_data(name)
-        return LOGARITHM.get(name, np.asarray)(X), y
-
-    return read
 
 
 @pytest.fixture(scope="module")

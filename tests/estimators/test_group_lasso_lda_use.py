@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import GroupLassoLDA, ScoringProblem
-from eigensieve.core.budget import Budget
 from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from tests.clock import stop_after
 from tests.oracles.instances import shifted_classes as make
 
 WITHIN = ["full", "diagonal"]
@@ -149,16 +149,6 @@ def test_a_second_fit_forgets_the_first(frame: Frame) -> None:
         np.testing.assert_array_equal(getattr(lda, name), getattr(fresh, name))
     assert lda.solution_.rows.shape == fresh.solution_.rows.shape
     np.testing.assert_array_equal(lda.predict(X), fresh.predict(X))
-
-
-def stop_after(monkeypatch: pytest.MonkeyPatch, looks: int, status: Status) -> None:
-    """Every search is told to stop when it has asked so many times."""
-    asked = iter(range(looks))
-
-    def stop(self: Budget) -> Status | None:
-        return status if next(asked, None) is None else None
-
-    monkeypatch.setattr(Budget, "stop", stop)
 
 
 @pytest.mark.parametrize("looks", [0, 1, 4, 10])

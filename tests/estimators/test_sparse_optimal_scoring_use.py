@@ -17,21 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import SparseOptimalScoring
-from eigensieve.core.budget import Budget
 from eigensieve.core.solution import Status
 from eigensieve.errors import EigensieveError, InputError, OptionError
+from tests.clock import stop_after
 from tests.oracles.instances import shifted_classes as make
-
-
-def centred(X: np.ndarray) -> np.ndarray:
-    return X - X.mean(axis=0)
-
-
-def uneven(n: int, p: int, K: int, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Classes of different sizes."""
-    X, y = make(n + n // 4, p, K, **options)
-    kept = np.union1d(np.arange(n - n // 4), np.flatnonzero(y == 0))
-    return X[kept], y[kept]
 
 
 @pytest.mark.parametrize(
@@ -279,16 +268,6 @@ def test_a_small_alpha_is_no_reason_for_alarm(K: int) -> None:
     lda = SparseOptimalScoring(alpha=1 / 128).fit(*make(30, 1000, K, shift=0.5))
     assert lda.scalings_.shape == (1000, K - 1)
     assert min(support.size for support in lda.supports_) > 20
-
-
-def stop_after(monkeypatch: pytest.MonkeyPatch, looks: int, status: Status) -> None:
-    """Every search is told to stop when it has asked so many times."""
-    asked = iter(range(looks))
-
-    def stop(self: Budget) -> Status | None:
-        return status if next(asked, None) is None else None
-
-    monkeypatch.setattr(Budget, "stop", stop)
 
 
 CASES = [(30, 60, 3, 0, 3.0), (40, 100, 5, 8, 1.0)]

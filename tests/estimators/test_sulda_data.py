@@ -16,21 +16,8 @@ from tests.oracles import linear
 Data = tuple[np.ndarray, np.ndarray]
 Load = Callable[[str], Data]
 
-LOGARITHM = {"colon": np.log10, "nakayama": np.log2}
 SETS = ["colon", "leukemia", "prostate", "srbct", "brain", "nakayama"]
 TABLE_2 = ["colon", "leukemia", "prostate", "srbct", "brain"]
-
-
-@pytest.fixture(scope="module")
-def load(load_data: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Load:
-    """X on a logarithmic scale, and y."""
-
-    @cache
-    def read(name: str) -> Data:
-        X, y, _ = load_data(name)
-        return LOGARITHM.get(name, np.asarray)(X), y
-
-    return read
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,10 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 import eigensieve as es
-from eigensieve.core.budget import Budget, Progress
+from eigensieve.core.budget import Progress
 from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from tests.clock import stop_after
 from tests.oracles import linear
 
 
@@ -52,21 +53,13 @@ def test_a_limit_shorter_than_the_first_step() -> None:
     check_early(found, A, b, whole.objective)
 
 
-def stop_after(polls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that does not depend on the machine: the limit is reached at this look at it."""
-    looks = iter(range(10**6))
-    monkeypatch.setattr(
-        Budget, "stop", lambda budget: Status.TIME_LIMIT if next(looks) >= polls else None
-    )
-
-
 def test_a_time_limit_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it ends: in the first phase, in the second, at the last step."""
     A, b = large_problem()
     whole = es.basis_pursuit(A, b)
     bounds, n_steps = [], []
     for polls in range(100):
-        stop_after(polls, monkeypatch)
+        stop_after(monkeypatch, polls)
         found = es.basis_pursuit(A, b)
         if found.is_certified:
             break
@@ -90,7 +83,7 @@ def test_a_limit_that_ends_between_columns(polls: int, monkeypatch: pytest.Monke
     rng = np.random.default_rng(12)
     A, B = rng.normal(size=(15, 80)), rng.normal(size=(15, 8))
     whole = es.basis_pursuit(A, B)
-    stop_after(polls, monkeypatch)
+    stop_after(monkeypatch, polls)
     found = es.basis_pursuit(A, B)
     assert found.status is Status.TIME_LIMIT
     check_early(found, A, B, whole.objective)

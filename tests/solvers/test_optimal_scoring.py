@@ -9,8 +9,8 @@ from sklearn.linear_model import ElasticNet
 
 from eigensieve import ScoringProblem
 from eigensieve.core.budget import Budget
-from eigensieve.core.solution import Status
 from eigensieve.solvers.optimal_scoring import ScoredDirection, find_directions
+from tests.clock import stop_after
 from tests.oracles.instances import shifted_classes as make
 
 TOL = 1e-6
@@ -235,15 +235,6 @@ def test_every_penalty_below_the_largest_leaves_a_feature(K: int) -> None:
 
 
 # --- limits ---
-
-
-def stop_after(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
-    asked = iter(range(looks))
-
-    def stop(self: Budget) -> Status | None:
-        return Status.TIME_LIMIT if next(asked, None) is None else None
-
-    monkeypatch.setattr(Budget, "stop", stop)
 
 
 @pytest.mark.parametrize("looks", [0, 1, 3, 10, 30, 100, 300])

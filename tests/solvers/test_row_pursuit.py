@@ -10,9 +10,10 @@ import pytest
 from scipy import linalg
 
 import eigensieve as es
-from eigensieve.core.budget import Budget, Progress
+from eigensieve.core.budget import Progress
 from eigensieve.core.pursuit import row_lengths
 from eigensieve.core.solution import Status
+from tests.clock import stop_after
 from tests.oracles import cone
 
 Rng = np.random.Generator
@@ -235,14 +236,6 @@ def test_without_time_x_is_feasible_and_the_bound_valid() -> None:
         assert found.objective >= least * (1 - 1e-8)
 
 
-def stop_after(polls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that does not depend on the machine: the limit is reached at this look at it."""
-    looks = iter(range(10**6))
-    monkeypatch.setattr(
-        Budget, "stop", lambda budget: Status.TIME_LIMIT if next(looks) >= polls else None
-    )
-
-
 def test_a_time_limit_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it ends: among vertices, or among interior points."""
     rng = np.random.default_rng(82)
@@ -251,7 +244,7 @@ def test_a_time_limit_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.gap <= 1e-12  # an optimum, by the theorem of duality
     n_early = 0
     for polls in range(300):
-        stop_after(polls, monkeypatch)
+        stop_after(monkeypatch, polls)
         found = es.basis_pursuit(A, B, penalty="l21")
         found.verify(A, B)
         if found.is_certified:
