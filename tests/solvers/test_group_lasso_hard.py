@@ -123,3 +123,11 @@ def test_a_step_much_too_long_is_shortened_although_a_row_turns_on_it() -> None:
         return float(np.abs(b).sum() + 0.5 * b[:, 0] @ G @ b[:, 0] - part.C[:, 0] @ b[:, 0])
 
     assert value(new) < value(B)
+
+
+def test_a_covariance_that_is_not_definite_is_an_error_of_ours() -> None:
+    """As round-off may make it where a ridge and columns differ by 60 powers of ten."""
+    path = es.gloss_path(*make(40, 30, 3), [0.3])
+    spoilt = replace(path.problem, quadratic=np.full(30, -1e6))
+    with pytest.raises(InputError, match="not positive definite in double precision"):
+        spoilt.discriminate(path[0].support, path[0].rows, path[0].penalty)

@@ -232,7 +232,13 @@ class ScoringProblem:
             reach = self.target.T @ fit
             rest = fit - self.target @ reach
             spread = rest.T @ rest + self.stretch(S, V) + (V.T * omega) @ V
-            values, turn = linalg.eigh(reach.T @ reach, spread)
+            try:
+                values, turn = linalg.eigh(reach.T @ reach, spread)
+            except linalg.LinAlgError:
+                raise InputError(
+                    "the within-class covariance is not positive definite in double precision: "
+                    "the columns, or the ridge, differ too much in scale; standardise"
+                ) from None
             V = V @ turn[:, ::-1]
         return np.sqrt(self.n_samples) * V, values[::-1].copy()
 

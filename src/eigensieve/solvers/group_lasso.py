@@ -141,11 +141,11 @@ class GroupLassoSearch:
         part = _Part(self.problem.gram(W) / t / t.T, self.problem.correlations[W] / t)
         B = np.zeros((W.size, self.rows.shape[1]))
         B[np.searchsorted(W, self.S)] = self.rows * self.t[self.S, None]
-        ones, least, idle = np.ones(W.size), np.inf, 0
+        least, idle = np.inf, 0
         for _ in range(MOST_ROUNDS):
             allowed = self._allowed(penalty)[W] / 2
             columns, H = np.ascontiguousarray(B.T), np.ascontiguousarray(part.slope(B).T)
-            descend_rows(part.G, ones, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))
+            descend_rows(part.G, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))
             B = np.ascontiguousarray(columns.T)
             self.n_iter += 1
             if part.is_solved(B, allowed) or self.budget.stop() is not None:
