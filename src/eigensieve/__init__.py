@@ -30,6 +30,8 @@ _HOME = {
     "GroupLassoSolution": "core.group_lasso",
     "gloss_path": "solvers.gloss",
     "GlossPath": "solvers.gloss",
+    "qalpha": "solvers.qalpha:weigh_features",  # a solver's file has the public name
+    "QAlphaSolution": "core.qalpha_solution",
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from .core.moves import renormalize
     from .core.pencil import Pencil
     from .core.pursuit import PursuitSolution
+    from .core.qalpha_solution import QAlphaSolution
     from .core.scoring import ScoringProblem
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     from .solvers.dispatch import available_solvers, solve, solve_path
     from .solvers.gloss import GlossPath, gloss_path
     from .solvers.pursuit import find_least_norm as basis_pursuit
+    from .solvers.qalpha import weigh_features as qalpha
 
 
 def __getattr__(name: str) -> Any:

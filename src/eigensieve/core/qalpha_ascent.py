@@ -1,0 +1,108 @@
+"""The cycle of Q-alpha: weights for the basis, a basis for the weights, until the weights rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .budget import Budget
+from .leading import SearchStopped, leading_eigenvector, point_up
+from .qalpha_options import QAlphaOptions
+from .relevance import Family, Form
+from .solution import Status
+
+# beyond so many multiplications in one product with M, exact eigenvectors from six starts take long
+LARGE = 5_000_000
+STARTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
+    """The end of the best start.
+
+    Attributes
+    ----------
+    alpha, basis : after the last cycle
+    history : the value after each cycle
+    status : CONVERGED, or why it ended before
+    eigensolver : the one used
+    n_starts : how many were made
+    """
+
+    alpha: np.ndarray
+    basis: Any
+    history: list[float]
+    status: Status
+    eigensolver: str = ""
+    n_starts: int = 1
+
+
+def ascend(
+    family: Family,
+    cost: int,
+    options: QAlphaOptions,
+    budget: Budget,
+    rng: np.random.Generator,
+) -> Ascent:
+    """The best of several starts; ``cost`` is that of one product with M and a basis."""
+    method = choose_eigensolver(options, cost)
+    n_init = options.n_init
+    wanted = int(n_init) if n_init != "auto" else (STARTS if cost <= LARGE else 1)
+    best: Ascent | None = None
+    for i in range(wanted):
+        basis = family.start(rng if i else None)
+        found = _ascend_once(family, basis, method, options, budget)
+        ended = budget.stop()
+        if best is None or found.history[-1] > best.history[-1]:
+            best = found
+        budget.report("qalpha", "starts", i + 1, total=wanted, objective=best.history[-1])
+        if ended is not None:
+            break
+    assert best is not None
+    status = best.status if ended is None or i + 1 == wanted else ended
+    return Ascent(best.alpha, best.basis, best.history, status, method, i + 1)
+
+
+def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
+    """The one asked for; "auto": exact weights unless the table is large."""
+    if options.eigensolver != "auto":
+        return options.eigensolver
+    if cost > LARGE and "single-step" in options.eigensolvers:
+        return "single-step"
+    return "lanczos"
+
+
+def _ascend_once(
+    family: Family, basis: Any, method: str, options: QAlphaOptions, budget: Budget
+) -> Ascent:
+    form = family.at(basis)
+    alpha = np.full(form.n_features, 1.0 / np.sqrt(form.n_features), dtype=form.dtype)
+    history: list[float] = []
+    status = Status.ITERATION_LIMIT
+    for _ in range(options.max_iter):
+        if history and (early := budget.stop()) is not None:
+            status = early
+            break
+        try:
+            weights = leading_eigenvector(form, alpha, method, budget.stop)
+        except SearchStopped as stopped:
+            status = stopped.status
+            if history:
+                break
+            weights = _rough(form, alpha)
+        basis = form.turn(weights)
+        form = family.at(basis)
+        history.append(form.value(weights))
+        budget.report("qalpha", "cycles", len(history), objective=history[-1])
+        change, alpha = float(np.linalg.norm(weights - alpha)), weights
+        if change <= options.tol:
+            status = Status.CONVERGED
+            break
+    return Ascent(alpha, basis, history, status)
+
+
+def _rough(form: Form, alpha: np.ndarray) -> np.ndarray:
+    """Something to give where there is no time for a single cycle: one step of the power method."""
+    return point_up(form.apply(alpha))

@@ -1,0 +1,116 @@
+"""What Q-alpha finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import VerificationError
+from .qalpha_options import QAlphaOptions
+from .solution import Status
+
+
+@dataclass(frozen=True, eq=False)
+class QAlphaSolution:
+    """Weights of features, and the basis of samples they go with.
+
+    Attributes
+    ----------
+    alpha : array (n,), unit norm, sum >= 0; zero for constant features
+    Q : array (q, k), orthonormal
+        A dict from pairs of classes (places in sorted order) to arrays for "supervised"; None with
+        a kernel, whose feature space has no coordinates in terms of samples.
+    objective : float
+        trace(Q'A^2 Q) with A = sum_i alpha_i m_i m_i', or what the variant maximises instead.
+    history : array, the objective after every cycle of the best start
+    status : Status, CONVERGED if alpha moved by at most tol in the last cycle
+    eigensolver : the one used
+    n_starts : how many starts were made
+    seconds : all starts together
+    options : QAlphaOptions
+    """
+
+    alpha: np.ndarray
+    Q: Any
+    objective: float
+    history: np.ndarray
+    status: Status
+    eigensolver: str
+    n_starts: int
+    seconds: float
+    options: QAlphaOptions
+
+    @property
+    def n_iter(self) -> int:
+        """Cycles of the best start."""
+        return len(self.history)
+
+    @property
+    def converged(self) -> bool:
+        """Whether alpha came to rest."""
+        return self.status is Status.CONVERGED
+
+    def verify(self, M: ArrayLike, y: ArrayLike | None = None, *, rtol: float = 1e-6) -> None:
+        """Recompute everything densely from the definitions; raise VerificationError if it is off.
+
+        ``M`` (features, samples) and ``y`` as they were given. Not for kernels, of which only the
+        weights are checked.
+        """
+        if abs(np.linalg.norm(self.alpha) - 1.0) > rtol or self.alpha.sum() < -rtol:
+            raise VerificationError("alpha is not of unit norm, or its sum is negative")
+        if not np.isfinite(self.history).all() or self.history[-1] != self.objective:
+            raise VerificationError("the objective is not that of the last cycle")
+        if self.options.kernel is not None:
+            return
+        rows = _scale_literally(np.asarray(M, dtype=np.float64), self.options)
+        bases = self.Q if isinstance(self.Q, dict) else {(0, 0): self.Q}
+        for Q in bases.values():
+            if not np.allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=rtol):
+                raise VerificationError("Q is not orthonormal")
+        again, unit = self._evaluate(rows, y)
+        if abs(again - self.objective) > rtol * unit:
+            raise VerificationError(f"the objective is {again!r}, not {self.objective!r}")
+
+    def _evaluate(self, rows: np.ndarray, y: ArrayLike | None) -> tuple[float, float]:
+        """The objective from the definitions, and the unit of its round-off."""
+        alpha = self.alpha.astype(np.float64)
+        A = (rows * alpha[:, None]).T @ rows
+        variant = self.options.variant
+        if variant == "supervised":
+            code = np.unique(np.asarray(y), return_inverse=True)[1]
+            sign = self.options.blocks.sign
+            signed = [sign(*pair) * _part(A, code, pair, Q) for pair, Q in self.Q.items()]
+            return sum(signed), sum(map(abs, signed))
+        if variant == "laplacian":
+            sums = A.sum(axis=1)
+            # the d of the last cycle: the largest row sum, so that no L_alpha is larger
+            A = A - np.diag(sums) + sums.max() * np.eye(len(A))
+        value = float(np.square(A @ self.Q).sum())
+        if variant == "gap":
+            return 2 * value - float(np.square(A).sum()), float(np.square(A).sum())
+        return value, value
+
+
+def _part(A: np.ndarray, code: np.ndarray, pair: tuple[int, int], Q: np.ndarray) -> float:
+    g, h = pair
+    return float(np.square(A[np.ix_(code == g, code == h)] @ Q).sum())
+
+
+def _scale_literally(M: np.ndarray, options: QAlphaOptions) -> np.ndarray:
+    """The rows as the definitions have them, in plain steps."""
+    size = np.abs(M).max(axis=1, keepdims=True)
+    rows = M / np.where(size > 0, size, 1.0)
+    if options.is_centred:
+        rows = rows - rows.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    varies = norms > 1e-14 * np.sqrt(M.shape[1])
+    if not options.scale:
+        rows = np.where(varies, rows * size, 0.0)
+        return rows / np.linalg.norm(rows, axis=1).max()
+    deviations = norms / np.sqrt(M.shape[1])
+    rows = np.where(varies, rows / np.where(varies, deviations, 1.0) + options.shift, 0.0)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1.0)

@@ -1,0 +1,186 @@
+"""Relevance of weighted features (Wolf & Shashua 2005): the quadratic forms of Q-alpha.
+
+A_alpha = sum_i alpha_i m_i m_i' is the affinity of the samples, Q (q, k) an orthonormal basis, and
+
+    trace(Q'A_alpha^2 Q) = alpha'G alpha,    G_ij = (m_i'm_j) (m_i'QQ'm_j)
+
+is what Q-alpha maximises over both. G is never formed: with U = MQ and Z = A_alpha Q = M'(alpha U),
+G alpha is the row sums of U * (MZ), at a cost linear in the number of features. The paper thought
+that quadratic was the best possible.
+
+Each variant is a `Family`: where to start, and the form at a basis. A form gives G alpha, its value
+and the next basis. New variants are new files beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from .feature_rows import DenseRows, FeatureRows
+
+DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
+
+
+class Form(Protocol):
+    """alpha'G alpha at one basis."""
+
+    n_features: int
+    dtype: np.dtype
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        """G x."""
+
+    def value(self, alpha: np.ndarray) -> float:
+        """alpha'G alpha, or what the variant maximises instead."""
+
+    def turn(self, alpha: np.ndarray) -> Any:
+        """The next basis."""
+
+
+class Family(Protocol):
+    """One variant of Q-alpha on one data set; a basis is what `Form.turn` gives."""
+
+    def start(self, rng: np.random.Generator | None) -> Any:
+        """A basis to begin with: that of equal weights (None), or a random one."""
+
+    def at(self, basis: Any) -> Form:
+        """The form at a basis."""
+
+    def express(self, basis: Any) -> Any:
+        """The basis as users get it."""
+
+
+class StandardForm:
+    """G of the standard spectrum; positive semidefinite."""
+
+    def __init__(self, rows: FeatureRows, Q: np.ndarray) -> None:
+        self.rows, self.Q = rows, Q
+        self.U = rows.times(Q)
+        self.n_features, self.dtype = rows.n_features, rows.dtype
+        self._pulled: tuple[np.ndarray, np.ndarray] | None = None
+
+    def pull(self, x: np.ndarray) -> np.ndarray:
+        """Z = A_x Q; the last one is kept, since value, apply and turn ask for it in turn."""
+        if self._pulled is None or self._pulled[0] is not x:
+            self._pulled = (x, self.rows.times_transposed(x[:, None] * self.U))
+        return self._pulled[1]
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ij->i", self.U, self.rows.times(self.pull(x)))
+
+    def value(self, alpha: np.ndarray) -> float:
+        return float(np.square(self.pull(alpha)).sum())
+
+    def turn(self, alpha: np.ndarray) -> Any:
+        """One step of the orthogonal iteration (definition 2)."""
+        return orthonormal(self.pull(alpha))
+
+    def root_blocks(self) -> Any:
+        """Blocks of C (n, qk) with G = CC': row i is the Kronecker product of m_i and u_i."""
+        for where, rows in self.rows.blocks():
+            yield where, (rows[:, :, None] * self.U[where, None, :]).reshape(len(rows), -1)
+
+
+class Standard:
+    """Definition 2, the power-embedded method: Q takes one step of the orthogonal iteration."""
+
+    form: type[StandardForm] = StandardForm
+
+    def __init__(self, rows: FeatureRows, k: int) -> None:
+        self.rows, self.k, self.rotation = rows, k, None
+        if isinstance(rows, DenseRows) and rows.n_samples > rows.n_features:
+            # only inner products of features count: n coordinates of their span suffice
+            self.rotation, R = linalg.qr(rows.data, mode="economic", check_finite=False)
+            self.rows = DenseRows(R)
+
+    def start(self, rng: np.random.Generator | None) -> np.ndarray:
+        if rng is None:
+            return leading_samples(self.rows, self.k)
+        return random_basis(self.rows, self.k, rng)
+
+    def at(self, basis: np.ndarray) -> StandardForm:
+        return self.form(self.rows, basis)
+
+    def express(self, basis: np.ndarray) -> np.ndarray:
+        return basis if self.rotation is None else self.rotation @ basis
+
+
+class BasicForm(StandardForm):
+    """The same form; the next basis is the best one for the weights."""
+
+    def turn(self, alpha: np.ndarray) -> np.ndarray:
+        """Eigenvectors of A_alpha of the largest squared eigenvalues, which the value sums."""
+        return leading_samples(self.rows, self.Q.shape[1], alpha)
+
+
+class Basic(Standard):
+    """The basic method: alpha for Q and Q for alpha in turn, each the best there is."""
+
+    form = BasicForm
+
+
+class GapForm(BasicForm):
+    """The squared eigenvalues of the k leading eigenvectors, less all others; indefinite."""
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        everything = self.rows.quadratic_forms(self.rows.affinity(x))
+        return 2.0 * super().apply(x) - everything
+
+    def value(self, alpha: np.ndarray) -> float:
+        return 2.0 * super().value(alpha) - float(np.square(self.rows.affinity(alpha)).sum())
+
+
+class Gap(Standard):
+    """Maximises the gap between the leading and the remaining squared eigenvalues."""
+
+    form = GapForm
+
+
+def orthonormal(Z: np.ndarray) -> np.ndarray:
+    """The Q of a QR factorisation with a positive diagonal of R: unique, so repeatable."""
+    Q, R = np.linalg.qr(Z.astype(np.float64, copy=False))
+    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
+    return (Q * signs).astype(Z.dtype, copy=False)
+
+
+def random_basis(rows: FeatureRows, k: int, rng: np.random.Generator) -> np.ndarray:
+    """An orthonormal basis in a random direction."""
+    return orthonormal(rng.standard_normal((rows.n_samples, k)).astype(rows.dtype))
+
+
+def leading_samples(rows: FeatureRows, k: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """The k eigenvectors of A_w (equal weights by default) with the largest |eigenvalue|."""
+    q = rows.n_samples
+    if weights is None:
+        weights = np.ones(rows.n_features, dtype=rows.dtype)
+    if q <= max(DENSE_SAMPLES, 2 * k):
+        values, vectors = linalg.eigh(rows.affinity(weights).astype(np.float64))
+        order = np.argsort(-np.abs(values), kind="stable")[:k]
+        return vectors[:, order].astype(rows.dtype)
+
+    def multiply(x: np.ndarray) -> np.ndarray:
+        return rows.times_transposed(weights[:, None] * rows.times(x.reshape(-1, 1)))[:, 0]
+
+    return leading_vectors(multiply, q, k, rows.dtype)
+
+
+def leading_vectors(
+    multiply: Callable[[np.ndarray], np.ndarray], q: int, k: int, dtype: np.dtype
+) -> np.ndarray:
+    """The k eigenvectors of a symmetric operator with the largest |eigenvalue|, in that order."""
+    k = min(k, q)
+    if q <= 2 * k + 1:  # too small for Lanczos
+        values, vectors = linalg.eigh(
+            np.column_stack([multiply(e) for e in np.eye(q, dtype=dtype)])
+        )
+    else:
+        operator = LinearOperator((q, q), matvec=multiply, dtype=dtype)
+        v0 = np.random.default_rng(0).standard_normal(q).astype(dtype)
+        values, vectors = eigsh(operator, k=k, which="LM", v0=v0)
+    order = np.argsort(-np.abs(values), kind="stable")[:k]
+    return orthonormal(vectors[:, order].astype(dtype, copy=False))
