@@ -32,6 +32,7 @@ _HOME = {
     "GlossPath": "solvers.gloss",
     "qalpha": "solvers.qalpha:weigh_features",  # a solver's file has the public name
     "QAlphaSolution": "core.qalpha_solution",
+    "QAlphaNull": "core.qalpha_null",
     "solve": "solvers.dispatch",
     "solve_path": "solvers.dispatch",
     "available_solvers": "solvers.dispatch",
@@ -42,6 +43,8 @@ _HOME = {
     "PenalizedLDA": "estimators.penalized_lda",
     "GroupLassoLDA": "estimators.group_lasso_lda",
     "GroupLassoLDACV": "estimators.group_lasso_lda_cv",
+    "QAlphaSelector": "estimators.qalpha_selector",
+    "spectral_clusters": "estimators.clustering",
     "SparseCCA": "estimators.sparse_cca",
     "PermutationTest": "estimators._permutation",
     "SparseLDA": "estimators.sparse_lda",
@@ -61,15 +64,18 @@ if TYPE_CHECKING:
     from .core.moves import renormalize
     from .core.pencil import Pencil
     from .core.pursuit import PursuitSolution
+    from .core.qalpha_null import QAlphaNull
     from .core.qalpha_solution import QAlphaSolution
     from .core.scoring import ScoringProblem
     from .core.solution import Solution, SolutionPath, Status
     from .core.stats import ClassStats
     from .core.uncorrelated import UncorrelatedFamily
     from .estimators._permutation import PermutationTest
+    from .estimators.clustering import spectral_clusters
     from .estimators.group_lasso_lda import GroupLassoLDA
     from .estimators.group_lasso_lda_cv import GroupLassoLDACV
     from .estimators.penalized_lda import PenalizedLDA
+    from .estimators.qalpha_selector import QAlphaSelector
     from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_optimal_scoring import SparseOptimalScoring

@@ -100,6 +100,11 @@ class QAlphaOptions:
         return ALLOWED[self.variant]
 
     @property
+    def is_precomputed(self) -> bool:
+        """Whether the table is the kernel matrix of the features."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    @property
     def is_centred(self) -> bool:
         """Whether each feature's mean is taken off."""
         return self.variant != "laplacian" if isinstance(self.center, str) else bool(self.center)

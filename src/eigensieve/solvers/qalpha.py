@@ -40,7 +40,7 @@ def weigh_features(
     max_iter: int = 100,
     time_limit: float | None = None,
     callback: Callback | None = None,
-    random_state: Any = None,
+    random_state: int | None = None,
 ) -> QAlphaSolution:
     """Weights of the features of M (n features x q samples: the transpose of scikit-learn's X).
 
@@ -57,7 +57,7 @@ def weigh_features(
     y : array (q,), labels of the samples, for variant="supervised"
     time_limit : seconds; the best so far is returned
     callback : called with `Progress`
-    random_state : seed of the random starts, or a numpy Generator
+    random_state : seed of the random starts and landmarks; None is 0: no two calls differ
 
     Examples
     --------
@@ -77,7 +77,7 @@ def weigh_features(
     budget = Budget(time_limit=time_limit, callback=callback)
     X = _check_table(M).T
     code = check_classes(y, X.shape[0], options)
-    return solve_table(X, code, options, budget, np.random.default_rng(random_state))
+    return solve_table(X, code, options, budget, np.random.default_rng(random_state or 0))
 
 
 def solve_table(
@@ -89,7 +89,7 @@ def solve_table(
 ) -> QAlphaSolution:
     """Q-alpha of a table (samples, features) that has been checked."""
     with budget.interruptible():
-        if options.kernel == "precomputed":
+        if options.is_precomputed:
             return _solve(make_precomputed(X, options), X.size, options, budget, rng)
         return solve_rows(make_rows(X, options), code, options, budget, rng)
 
