@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import re
-import shutil
-from collections.abc import Iterator
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +22,8 @@ from eigensieve.plots._style import shorten
 from eigensieve.report import words
 from eigensieve.report.figures import inline_svg
 from eigensieve.report.glossary import CRITERION_NAMES, explain_words
-from eigensieve.report.page import render_report, write_report
+from eigensieve.report.page import render_report
+from eigensieve.report.shared import write_report
 from eigensieve.studies.cv_path import ErrorEstimate
 from eigensieve.studies.fitting import FitResult, fit_study
 
@@ -395,22 +394,6 @@ def test_writing_replaces_whole_files(tmp_path: Path) -> None:
 
 
 # -- in a browser --------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("NO BROWSER: there is no chromium on PATH (Debian: apt install chromium)")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        pytest.skip("NO BROWSER: playwright is not installed (pip install 'eigensieve[dev]')")
-    with sync_playwright() as playwright:
-        args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        opened = playwright.chromium.launch(executable_path=chromium, args=args)
-        yield opened
-        opened.close()
 
 
 @pytest.mark.browser

@@ -181,7 +181,8 @@ def write_fit(
 ) -> list[str]:
     """Model, tables and report; the names of the files, the report first."""
     from ..io.model import save_model
-    from ..report.page import render_report, write_report
+    from ..report.page import render_report
+    from ..report.shared import write_report
 
     save_model(model, stage / MODEL)
     (stage / SELECTED).write_text(selected_csv(result), encoding="utf-8", newline="")

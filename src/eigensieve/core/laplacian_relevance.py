@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .feature_rows import FeatureRows
-from .relevance import StandardForm, leading_samples, orthonormal, random_basis
+from .relevance import StandardForm, orthonormal, start_basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,7 @@ class Laplacian:
         self.first = np.maximum(*(self.sums * end for end in rows.limits()))
 
     def start(self, rng: np.random.Generator | None) -> LaplacianBasis:
-        if rng is None:
-            return LaplacianBasis(leading_samples(self.rows, self.k), self.first)
-        return LaplacianBasis(random_basis(self.rows, self.k, rng), self.first)
+        return LaplacianBasis(start_basis(self.rows, self.k, rng), self.first)
 
     def at(self, basis: LaplacianBasis) -> LaplacianForm:
         return LaplacianForm(self.rows, basis, self.sums)

@@ -21,6 +21,7 @@ from .qalpha_options import QAlphaOptions
 from .qalpha_problem import make_family
 
 BAND = (0.025, 0.5, 0.975)
+LEVEL = 0.05  # the rate of false discoveries at which a feature stands out
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,3 +72,14 @@ def compare_with_permuted(
     p_values = (1.0 + reached) / (1.0 + n * len(curves))
     lower, median, upper = np.quantile(curves, BAND, axis=0)
     return QAlphaNull(p_values, lower, median, upper, len(curves))
+
+
+def adjust(p_values: np.ndarray) -> np.ndarray:
+    """Benjamini and Hochberg: smallest rate of false discoveries at which each one passes."""
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p)
+    rates = p[order] * (p.size / np.arange(1, p.size + 1))
+    out = np.empty_like(p)
+    # a larger p-value never has the smaller rate
+    out[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
+    return out

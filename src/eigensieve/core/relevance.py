@@ -23,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .feature_rows import DenseRows, FeatureRows
 
+EXTRA, STEPS = 8, 6  # of the subspace iteration
 DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
 
 
@@ -99,9 +100,7 @@ class Standard:
             self.rows = DenseRows(R)
 
     def start(self, rng: np.random.Generator | None) -> np.ndarray:
-        if rng is None:
-            return leading_samples(self.rows, self.k)
-        return random_basis(self.rows, self.k, rng)
+        return start_basis(self.rows, self.k, rng)
 
     def at(self, basis: np.ndarray) -> StandardForm:
         return self.form(self.rows, basis)
@@ -149,8 +148,25 @@ def orthonormal(Z: np.ndarray) -> np.ndarray:
 
 
 def random_basis(rows: FeatureRows, k: int, rng: np.random.Generator) -> np.ndarray:
-    """An orthonormal basis in a random direction."""
-    return orthonormal(rng.standard_normal((rows.n_samples, k)).astype(rows.dtype))
+    """An orthonormal basis of random combinations of the features, whatever their coordinates."""
+    mixture = rng.standard_normal((rows.n_features, k)).astype(rows.dtype)
+    return orthonormal(rows.times_transposed(mixture))
+
+
+def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> np.ndarray:
+    """The leading eigenvectors of the affinity of equal weights, or (with rng) a random basis.
+
+    Where that affinity is too large to be formed, the subspace of a few steps towards them.
+    """
+    if rng is not None:
+        return random_basis(rows, k, rng)
+    if rows.n_samples <= max(DENSE_SAMPLES, 2 * k):
+        return leading_samples(rows, k)
+    Q = random_basis(rows, k + EXTRA, np.random.default_rng(0))
+    for _ in range(STEPS):
+        Q = orthonormal(rows.times_transposed(rows.times(Q)))
+    U = rows.times(Q)
+    return Q @ linalg.eigh(U.T @ U)[1][:, : -k - 1 : -1].astype(rows.dtype)
 
 
 def leading_samples(rows: FeatureRows, k: int, weights: np.ndarray | None = None) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""The rows of Q-alpha of a sparse table: centred and scaled on paper, never filled in.
+"""The rows of Q-alpha of a sparse table: centred on paper, never filled in.
 
-m_i = a_i x_i + b_i 1: a product with M is one with the sparse table and one with the vector of
-ones.
+m_i = x_i + b_i 1 with x_i scaled: a product with M is one with the sparse table and one with the
+vector of ones.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from .feature_scaling import Scaling
 
 
 class SparseRows(FeatureRows):
-    """M of a sparse table (samples, features)."""
+    """M of a scaled sparse table (samples, features), and what is added to each feature."""
 
-    def __init__(self, X: Any, a: np.ndarray, b: np.ndarray) -> None:
-        self.X, self.a, self.b = X, a, b
+    def __init__(self, X: Any, b: np.ndarray) -> None:
+        # along the longer side: what a product gathers from, or scatters to, then fits the cache
+        self.X = X.asformat("csc" if X.shape[1] > X.shape[0] else "csr")
+        self.b = b
         self.n_samples, self.n_features = X.shape
         self.dtype = X.dtype
 
     @classmethod
     def from_scaling(cls, X: Any, scaling: Scaling) -> SparseRows:
-        """The table as it is, with the affine map beside it."""
-        a = scaling.factor
-        b = scaling.lift - a * scaling.shift
-        table = sparse.csr_array(X, dtype=scaling.dtype)
-        return cls(table, a.astype(scaling.dtype), b.astype(scaling.dtype))
+        """From the table as it is."""
+        table = sparse.csc_array(X)
+        column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+        values = (table.data * scaling.factor[column]).astype(scaling.dtype)
+        scaled = sparse.csc_array((values, table.indices, table.indptr), shape=table.shape)
+        return cls(scaled, (scaling.lift - scaling.factor * scaling.shift).astype(scaling.dtype))
 
     @property
     def n_entries(self) -> int:
@@ -39,11 +42,10 @@ class SparseRows(FeatureRows):
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         by_feature = self.X.tocsc()
         for where in feature_slices(self.n_features, self.n_samples):
-            rows = by_feature[:, where].T.toarray()
-            yield where, rows * self.a[where, None] + self.b[where, None]
+            yield where, by_feature[:, where].T.toarray() + self.b[where, None]
 
     def of_samples(self, samples: np.ndarray) -> SparseRows:
-        return SparseRows(self.X[samples], self.a, self.b)
+        return SparseRows(self.X[samples], self.b)
 
     def permuted(self, seed: int) -> SparseRows:
         rng = np.random.default_rng(seed)
@@ -51,17 +53,20 @@ class SparseRows(FeatureRows):
         for i in np.flatnonzero(np.diff(X.indptr)).tolist():
             first, last = X.indptr[i], X.indptr[i + 1]
             X.indices[first:last] = rng.choice(self.n_samples, last - first, replace=False)
-        return SparseRows(X.tocsr(), self.a, self.b)
+        X.has_sorted_indices = False
+        return SparseRows(X, self.b)
 
     def times(self, B: np.ndarray) -> np.ndarray:
-        return self.a[:, None] * (self.X.T @ B) + np.outer(self.b, B.sum(axis=0))
+        out = self.X.T @ B
+        out += self.b[:, None] * B.sum(axis=0)
+        return out
 
     def times_transposed(self, W: np.ndarray) -> np.ndarray:
-        return self.X @ (self.a[:, None] * W) + self.b @ W
+        return self.X @ W + self.b @ W
 
     def affinity(self, weights: np.ndarray) -> np.ndarray:
-        crossed = self.X @ (weights * self.a * self.b)
-        inner = (self.X.multiply(self.a**2 * weights) @ self.X.T).toarray()
+        crossed = self.X @ (weights * self.b)
+        inner = (self.X.multiply(weights) @ self.X.T).toarray()
         return inner + crossed + crossed[:, None] + weights @ self.b**2
 
     def quadratic_forms(self, A: np.ndarray) -> np.ndarray:
@@ -71,14 +76,13 @@ class SparseRows(FeatureRows):
             rows = by_feature[:, where].T.tocsr()
             inner[where] = rows.multiply(rows @ A).sum(axis=1)
         crossed = self.X.T @ (A.sum(axis=0) + A.sum(axis=1))
-        return self.a**2 * inner + self.a * self.b * crossed + self.b**2 * A.sum()
+        return inner + self.b * crossed + self.b**2 * A.sum()
 
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
-        ends = [getattr(self.X, end)(axis=0).toarray().ravel() for end in ("min", "max")]
-        least, most = (self.a * end + self.b for end in ends)
-        return least, most
+        least, most = (getattr(self.X, end)(axis=0).toarray().ravel() for end in ("min", "max"))
+        return least + self.b, most + self.b
 
     def gram(self) -> np.ndarray:
-        inner = (self.X.T @ self.X).toarray() * np.outer(self.a, self.a)
-        crossed = np.outer(self.a * self.X.sum(axis=0), self.b)
+        crossed = np.outer(self.X.sum(axis=0), self.b)
+        inner = (self.X.T @ self.X).toarray()
         return inner + crossed + crossed.T + self.n_samples * np.outer(self.b, self.b)

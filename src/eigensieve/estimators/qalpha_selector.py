@@ -22,14 +22,13 @@ from sklearn.utils.validation import (
 from ..core.budget import Budget
 from ..core.checks import check_labels, check_number
 from ..core.cut import CUTS, count_relevant
-from ..core.qalpha_null import QAlphaNull, compare_with_permuted
+from ..core.qalpha_null import LEVEL, QAlphaNull, adjust, compare_with_permuted
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import make_rows
 from ..errors import InputError, OptionError
 from ..solvers.qalpha import check_classes, solve_rows, solve_table
 from ._shared import check_unique_names, clip_k, draw_seed, tell_if_unfinished
 
-LEVEL = 0.05  # false discovery rate of cut="null"
 CUT_IN_WORDS = {"otsu": "Otsu", "ratio": "ratio gap", "energy": "energy", "null": "null"}
 
 
@@ -95,7 +94,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     alpha_ : array (n_features,), the weights: unit norm, mostly >= 0; 0 for constant features
-    support_ : mask (n_features,) of the selected features: those with the largest weights
+    support_ : mask (n_features,) of the selected features
+        Those with the largest weights; with cut="null", those that pass.
     Q_ : array (n_samples, n_clusters), orthonormal
         A dict from pairs of classes to arrays for "supervised"; None with a kernel.
     objective_ : what was maximised
@@ -107,7 +107,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     n_clusters_ : n_clusters, at most the number of rows and columns; None for "supervised"
     eigensolver_, n_init_ : as used
     classes_ : labels, for "supervised"; else None
-    n_samples_, n_features_in_, feature_names_in_
+    n_samples_ : None for kernel="precomputed"
+    n_features_in_, feature_names_in_
 
     Notes
     -----
@@ -248,7 +249,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
                 f"X has shape {table.shape}; with kernel='precomputed' it is the matrix (features, "
                 "features)"
             )
-        self.n_samples_ = table.shape[0]
+        self.n_samples_ = None if is_matrix else table.shape[0]
         return table, code
 
     def _weigh(
@@ -273,7 +274,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self.alpha_, self.Q_, self.objective_ = found.alpha, found.Q, found.objective
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.eigensolver_, self.n_init_ = found.eigensolver, found.n_starts
-        limit = min(self.n_samples_, self.n_features_in_)
+        limit = min(data.shape)
         self.n_clusters_ = None if code is not None else min(self.n_clusters, limit)
         if self.classes_ is not None:
             names = self.classes_.tolist()
@@ -282,31 +283,30 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _select(self) -> None:
         """The largest weights; of equal ones the first."""
         p = self.n_features_in_
-        if not self._is_auto():
-            k, self.cut_ = clip_k(self.n_features_to_select, p), "given"
-        elif self.cut == "null":
-            k, self.cut_ = self._count_significant(), CUT_IN_WORDS["null"]
+        self.cut_ = CUT_IN_WORDS[self.cut] if self._is_auto() else "given"
+        if self._is_auto() and self.cut == "null":
+            self.support_ = self._find_significant()
         else:
-            k = count_relevant(self.alpha_, self.cut, float(self.energy))
-            self.cut_ = CUT_IN_WORDS[self.cut]
-        self.support_ = np.zeros(p, dtype=bool)
-        self.support_[np.argsort(-self.alpha_, kind="stable")[:k]] = True
+            if self._is_auto():
+                k = count_relevant(self.alpha_, self.cut, float(self.energy))
+            else:
+                k = clip_k(self.n_features_to_select, p)
+            self.support_ = np.zeros(p, dtype=bool)
+            self.support_[np.argsort(-self.alpha_, kind="stable")[:k]] = True
         names = getattr(self, "feature_names_in_", np.arange(p))
         self.selected_features_ = names[self.support_]
 
-    def _count_significant(self) -> int:
-        from scipy.stats import false_discovery_control
-
-        if self.null_ is None:
-            return 0
-        k = int(np.count_nonzero(false_discovery_control(self.null_.p_values) <= LEVEL))
-        if k == 0:
+    def _find_significant(self) -> np.ndarray:
+        if self.null_ is None:  # time was over: a warning says so
+            return np.zeros(self.n_features_in_, dtype=bool)
+        found = adjust(self.null_.p_values) <= LEVEL
+        if not found.any():
             warnings.warn(
                 "no feature passes the permuted-features null: none is selected",
                 UserWarning,
                 stacklevel=4,
             )
-        return k
+        return found
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns that transform gives."""

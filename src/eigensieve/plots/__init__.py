@@ -9,14 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "AlphaDisplay": "alpha",
     "CVPathDisplay": "cv_path",
     "LoadingsDisplay": "loadings",
     "ProjectionDisplay": "projection",
 }
 
-__all__ = ["CVPathDisplay", "LoadingsDisplay", "ProjectionDisplay"]
+__all__ = ["AlphaDisplay", "CVPathDisplay", "LoadingsDisplay", "ProjectionDisplay"]
 
 if TYPE_CHECKING:
+    from .alpha import AlphaDisplay
     from .cv_path import CVPathDisplay
     from .loadings import LoadingsDisplay
     from .projection import ProjectionDisplay

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
@@ -17,6 +13,7 @@ from ..studies.fitting import GIVEN, ONE_SE, FitResult
 from . import words
 from .figures import inline_svg
 from .glossary import explain_words
+from .shared import card, render_page
 
 MOST_SHARES = 6
 
@@ -40,7 +37,8 @@ def render_report(
         The error on samples that were never shown to the study.
     """
     found, error, *findings = words.summary(result, held_out)
-    return _template().render(
+    return render_page(
+        "template.html.j2",
         title=printable(title or _title(result)),
         lead=[found, error],
         findings=findings,
@@ -54,37 +52,14 @@ def render_report(
     )
 
 
-def write_report(html: str, path: str | os.PathLike[str]) -> None:
-    """Write the page; a crash leaves the old file or the new one, never half of one."""
-    path = Path(path)
-    temporary = path.with_name(f".eigensieve-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(html)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _title(result: FitResult) -> str:
     what = "that separate" if words.separates(result) else "selected for"
     return f"Features {what} “{result.target}”"
 
 
-def _template() -> Any:
-    environment = Environment(
-        loader=PackageLoader("eigensieve.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("template.html.j2")
-
-
 def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, Any]]:
     cards = [
-        _card("Features selected", f"{result.k:,}", f"of {len(result.names):,}"),
+        card("Features selected", f"{result.k:,}", f"of {len(result.names):,}"),
         _error_card("Error, new samples", result.error, result.balanced_error),
     ]
     if held_out is not None:
@@ -93,12 +68,8 @@ def _cards(result: FitResult, held_out: ErrorEstimate | None) -> list[dict[str, 
     return [
         *cards,
         _choice_card(result),
-        _card("Samples", f"{result.n_samples:,}", f"in {classes}"),
+        card("Samples", f"{result.n_samples:,}", f"in {classes}"),
     ]
-
-
-def _card(label: str, value: str, *details: str) -> dict[str, Any]:
-    return {"label": label, "value": value, "details": details}
 
 
 def _error_card(
@@ -106,18 +77,18 @@ def _error_card(
 ) -> dict[str, Any]:
     details = [] if balanced is None else [f"balanced: {words.percent(balanced)}"]
     if estimate is None:
-        return _card(label, "unknown", "not estimated", *details)
+        return card(label, "unknown", "not estimated", *details)
     interval = f"95\u00a0%: {words.interval(estimate)}"
-    return _card(label, words.percent(estimate.error), interval, *details)
+    return card(label, words.percent(estimate.error), interval, *details)
 
 
 def _choice_card(result: FitResult) -> dict[str, Any]:
     label = "Choice of k"
     if result.k_rule == ONE_SE:
-        return _card(label, "1-SE rule", "fewest features within one standard error")
+        return card(label, "1-SE rule", "fewest features within one standard error")
     if result.k_rule == GIVEN:
-        return _card(label, "given", "not chosen from these data")
-    return _card(label, f"k\u00a0=\u00a0{result.k}", printable(result.k_rule))
+        return card(label, "given", "not chosen from these data")
+    return card(label, f"k\u00a0=\u00a0{result.k}", printable(result.k_rule))
 
 
 def _path(result: FitResult) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""The page of a Q-alpha selector: inert, small, the same bytes every time, at home in a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import eigensieve.report
+from eigensieve.report.selector import render_selector_report, write_selector_report
+from tests.report.stand_ins import (
+    HOSTILE,
+    SCRIPT,
+    SVG,
+    make_selector,
+    text_of,
+)
+
+
+@pytest.mark.parametrize("n_permutations", [0, 20])
+def test_same_selector_same_bytes_and_nothing_active(n_permutations: int) -> None:
+    selector = make_selector(n_permutations=n_permutations)
+    html = render_selector_report(selector)
+    selector.solution_.seconds = 99.0
+    selector.get_params = lambda deep=True: {"n_clusters": 3, "random_state": 7, "metric": len}
+    assert html == render_selector_report(selector)
+    assert "<script" not in html.lower()
+    # the namespace of SVG is a name: nothing is fetched from it
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+    assert not re.search(r"(?:src|href)=\"(?!#)|url\((?!#)|@import", html)
+    assert "default-src 'none'" in html
+    (figure,) = SVG.findall(html)
+    assert ElementTree.fromstring(figure).attrib["role"] == "img"
+
+
+def test_where_an_object_lies_in_memory_is_left_out() -> None:
+    rngs = (np.random.RandomState(0), np.random.RandomState(0))
+    pages = {
+        render_selector_report(
+            make_selector(get_params=lambda deep=True, rng=rng: {"random_state": rng})
+        )
+        for rng in rngs
+    }
+    (page,) = pages
+    assert "random_state=RandomState(MT19937)" in text_of(page)
+
+
+def test_hostile_names_are_text() -> None:
+    names = HOSTILE + [f"f{j}" for j in range(60 - len(HOSTILE))]
+    classes = np.array(HOSTILE, dtype=object)
+    selector = make_selector(
+        k=len(HOSTILE), n_clusters_=None, classes_=classes, cut_=SCRIPT, variant=SCRIPT,
+        kernel=SCRIPT, eigensolver_=SCRIPT, get_params=lambda deep=True: {SCRIPT: SCRIPT},
+    )  # fmt: skip
+    html = render_selector_report(selector, names=names, title=SCRIPT)
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "bad\ufffd\ufffd\ufffdname" in html
+    html.encode("utf-8")
+
+
+def test_a_million_features_make_a_small_page() -> None:
+    selector = make_selector(10**6, 3000, n_permutations=2)
+    assert len(render_selector_report(selector)) < 200_000
+
+
+def test_public_entry_is_lazy_and_writes_the_page(tmp_path: Path) -> None:
+    assert dir(eigensieve.report) == ["write_selector_report"]
+    assert eigensieve.report.write_selector_report is write_selector_report
+    with pytest.raises(AttributeError, match="write_nothing"):
+        _ = eigensieve.report.write_nothing
+    path = tmp_path / "alpha.html"
+    write_selector_report(make_selector(), path, names=list(map(str, range(60))), title="Trial 7")
+    html = path.read_text(encoding="utf-8")
+    assert "<h1>Trial 7</h1>" in html
+    assert html == render_selector_report(
+        make_selector(), names=list(map(str, range(60))), title="Trial 7"
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 380, 320])
+@pytest.mark.parametrize("n_permutations", [0, 20])
+def test_page_opens_offline_and_fits(
+    n_permutations: int, width: int, browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    names = HOSTILE + [f"f{j}" for j in range(60 - len(HOSTILE))]
+    selector = make_selector(k=len(HOSTILE), n_permutations=n_permutations)
+    write_selector_report(selector, path, names=names, title=SCRIPT)
+    context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    troubles: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: (troubles.append("dialog"), dialog.dismiss()))
+    page.on("request", lambda asked: requests.append(asked.url))
+    page.goto(path.as_uri())
+    page.locator("details summary").evaluate_all("all => all.forEach(one => one.click())")
+    assert troubles == []
+    assert requests == [path.as_uri()]
+    assert page.locator("figure svg").bounding_box()["width"] > 250
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("script").count() == 0
+    context.close()
