@@ -165,7 +165,7 @@ def test_no_convergence_is_told() -> None:
         "The weights have not converged: the search stopped after 3 cycles (iteration limit)"
         in said
     )
-    assert "Iterations 3; not converged" in said
+    assert "Cycles 3; not converged" in said
 
 
 def test_table_has_the_selected_features_by_alpha() -> None:
@@ -196,7 +196,7 @@ def test_course_and_methods_are_complete() -> None:
     for fact in (
         "The objective went from 1.50000 to 2.50000 in 3 cycles; the best of 6 starts.",
         "1 1.5000000 2 2.2500000 3 2.5000000", "Variant standard", "Kernel linear", "Clusters 3",
-        "Eigensolver lanczos", "Starts 6", "Iterations 3; converged", "Objective 2.50000",
+        "Eigensolver lanczos", "Starts 6", "Cycles 3; converged", "Objective 2.50000",
         "Number of features ratio gap", "Null 20 runs beside permuted copies of all features",
         "Samples 80", "Features 60", "n_clusters=3, random_state=7, metric=<built-in function len>",
         "numpy", "scipy",
@@ -239,7 +239,7 @@ def test_a_fitted_selector(variant: str) -> None:
     assert "All 10 stand out from permuted features." in said
     for rank, j in enumerate(np.argsort(-selector.alpha_)[:10], 1):
         assert f"{rank} gene {j} {selector.alpha_[j]:#.3g}" in said
-    assert f"Iterations {selector.n_iter_}; converged" in said
+    assert f"Cycles {selector.n_iter_}; converged" in said
     assert f"{selector.n_iter_} {words.significant(selector.objective_, 8)} Methods" in said
     assert "random_state=0" in said
     again = QAlphaSelector(10, variant=variant, n_permutations=3, random_state=0).fit(X, y)

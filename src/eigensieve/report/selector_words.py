@@ -231,7 +231,7 @@ def methods(selector: Any) -> list[tuple[str, str]]:
         ("Clusters", None if is_supervised(selector) else f"{selector.n_clusters_:,}"),
         ("Eigensolver", printable(selector.eigensolver_)),
         ("Starts", _starts(selector)),
-        ("Iterations", f"{selector.n_iter_:,}; {converged}"),
+        ("Cycles", f"{selector.n_iter_:,}; {converged}"),
         ("Objective", significant(selector.objective_, 6)),
         ("Number of features", printable(selector.cut_)),
         ("Null", _null(selector)),
