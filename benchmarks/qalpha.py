@@ -212,7 +212,9 @@ def show_null(repeats: int = 20) -> None:
         rows = []
         for r in range(repeats):
             X, relevant = draw(np.random.default_rng(r))
-            selector = es.QAlphaSelector(1, n_init=1, n_permutations=10, max_iter=1000).fit(X)
+            selector = es.QAlphaSelector(
+                1, n_init=1, eigensolver="single-step", n_permutations=10, max_iter=2000
+            ).fit(X)
             assert selector.null_ is not None
             small = selector.null_.p_values <= 0.05
             passes = adjust(selector.null_.p_values) <= LEVEL

@@ -13,9 +13,9 @@ from .qalpha_options import QAlphaOptions
 from .relevance import Family, Form
 from .solution import Status
 
-# beyond so many multiplications in one product with M, exact eigenvectors from six starts take long
-LARGE = 5_000_000
-STARTS = 6
+# multiplications in one product of M with a basis up to which "auto" means
+EXACT = 200_000  # exact eigenvectors in every cycle: ten times slower, with the same end
+SEVERAL, STARTS = 5_000_000, 6  # several starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def ascend(
     """The best of several starts; ``cost`` is that of one product with M and a basis."""
     method = choose_eigensolver(options, cost)
     n_init = options.n_init
-    wanted = int(n_init) if n_init != "auto" else (STARTS if cost <= LARGE else 1)
+    wanted = int(n_init) if n_init != "auto" else (STARTS if cost <= SEVERAL else 1)
     best: Ascent | None = None
     for i in range(wanted):
         basis = family.start(rng if i else None)
@@ -66,10 +66,10 @@ def ascend(
 
 
 def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
-    """The one asked for; "auto": exact weights unless the table is large."""
+    """The one asked for; "auto": exact weights if the table is small."""
     if options.eigensolver != "auto":
         return options.eigensolver
-    if cost > LARGE and "single-step" in options.eigensolvers:
+    if cost > EXACT and "single-step" in options.eigensolvers:
         return "single-step"
     return "lanczos"
 

@@ -64,7 +64,8 @@ def compare_with_permuted(
         if budget.stop() is not None:
             break  # this run is not at its end, and would not be comparable
         real, noise = found.alpha[:n], np.sort(found.alpha[n:])
-        reached += n - np.searchsorted(noise, real, side="left")
+        # a constant feature has weight 0, and no copy of it could have less
+        reached += np.where(real == 0.0, n, n - np.searchsorted(noise, real, side="left"))
         curves.append(noise[::-1] / max(float(np.linalg.norm(real)), 1e-300))
         budget.report("qalpha", "permutations", len(curves), total=n_permutations)
     if not curves:

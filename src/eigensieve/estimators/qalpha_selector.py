@@ -63,11 +63,11 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     eigensolver : str
         How the weights are found in each cycle: "lanczos"; "gram" (a matrix of
         n_samples x n_clusters rows); "single-step" (one step of the power method, which climbs as
-        steadily and is by far the fastest). "auto" is "lanczos", and "single-step" for tables of
-        some million entries.
+        steadily and is by far the fastest). "auto": "lanczos" for small tables (up to 200,000
+        entries x clusters), else "single-step".
     n_init : int or "auto"
         Starts, of which the best counts: the first from the singular vectors of the table, the
-        others at random. "auto": 6, and 1 for tables of some million entries.
+        others at random. "auto": 6, and 1 for large tables (5,000,000 entries x clusters).
     offset : float or "auto"
         Added to every feature, in units of its deviation, before it is scaled. "auto": 0.5 for
         variant "supervised", where it is needed if the class means differ (0 if only their
