@@ -29,6 +29,10 @@ ESTIMATORS = [
     es.SparseOptimalScoring(2, ridge=0.1, rule="centroid"),
     es.SparseLDA(2, solver="threshold"),
     es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
+    es.QAlphaSelector(),
+    es.QAlphaSelector(2, variant="supervised"),
+    es.QAlphaSelector(variant="laplacian", weight=True),
+    es.QAlphaSelector(kernel="precomputed"),
 ]
 
 
@@ -49,6 +53,10 @@ def test_supervision_is_declared() -> None:
     assert get_tags(es.PenalizedLDA()).target_tags.required
     assert get_tags(es.SparseOptimalScoring()).target_tags.required
     assert not get_tags(es.SparsePCA()).target_tags.required
+    assert not get_tags(es.QAlphaSelector()).target_tags.required
+    assert get_tags(es.QAlphaSelector(variant="supervised")).target_tags.required
+    assert get_tags(es.QAlphaSelector(kernel="precomputed")).input_tags.pairwise
+    assert not get_tags(es.QAlphaSelector(kernel="rbf")).input_tags.pairwise
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,8 @@ class FeatureKernel:
             raise OptionError(
                 f"kernel is {kernel!r}; it must be None, a function or one of {known}"
             )
+        if not isinstance(params, Mapping | None):
+            raise OptionError(f"kernel_params is {params!r}; it must be a dict, or None")
         given = dict(params or {})
         landmarks = given.pop("landmarks", None)
         if landmarks is not None:
@@ -117,8 +119,9 @@ class FeatureKernel:
 
     def nystroem(self, rows: FeatureRows, rng: np.random.Generator) -> np.ndarray:
         """Features (m, n) whose products approximate the kernel, from rows drawn at random."""
-        n = rows.n_features
-        picks = np.sort(rng.choice(n, min(self.landmarks or n, n), replace=False))
+        varying = np.flatnonzero(~is_zero(rows))
+        wanted = min(self.landmarks or varying.size, varying.size)
+        picks = np.sort(rng.choice(varying, wanted, replace=False))
         C = self._cross(rows, picks)
         values, vectors = linalg.eigh(0.5 * (C[picks] + C[picks].T))
         kept = values > len(values) * EPS * values[-1]
@@ -168,6 +171,12 @@ def check_kernel_matrix(V: np.ndarray) -> np.ndarray:
     if not V.any():
         raise InputError("the kernel matrix is zero: there is nothing to weigh")
     return 0.5 * (V + V.T)
+
+
+def is_zero(rows: FeatureRows) -> np.ndarray:
+    """Mask of the constant features: they take no part, whatever the kernel says of two zeros."""
+    least, most = rows.limits()
+    return (least == 0) & (most == 0)
 
 
 def _check_params(values: Mapping[str, Any]) -> None:

@@ -143,7 +143,8 @@ class MappedRows(FeatureRows):
             yield where, block[self.samples].T
 
     def of_samples(self, samples: np.ndarray) -> MappedRows:
-        return MappedRows(self.X, self.scaling, samples, self.seed)
+        chosen = np.arange(self.X.shape[0])[self.samples][samples]
+        return MappedRows(self.X, self.scaling, chosen, self.seed)
 
     def permuted(self, seed: int) -> MappedRows:
         return MappedRows(self.X, self.scaling, self.samples, seed)
@@ -172,7 +173,8 @@ class StackedRows(FeatureRows):
         return StackedRows([part.of_samples(samples) for part in self.parts])
 
     def permuted(self, seed: int) -> StackedRows:
-        return StackedRows([part.permuted(seed + i) for i, part in enumerate(self.parts)])
+        seeds = range(seed * len(self.parts), (seed + 1) * len(self.parts))
+        return StackedRows([part.permuted(s) for part, s in zip(self.parts, seeds)])
 
     def times(self, B: np.ndarray) -> np.ndarray:
         return np.concatenate([part.times(B) for part in self.parts])

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
+from ..errors import InputError
 from .criteria import EPS
 
 DENSE_FEATURES = 500
@@ -20,7 +21,7 @@ class KernelForm:
     """G at one basis; positive semidefinite if V is."""
 
     def __init__(self, V: np.ndarray, E: np.ndarray) -> None:
-        self.V, self.H = V, V @ E
+        self.V, self.E, self.H = V, E, V @ E
         self.n_features, self.dtype = len(V), V.dtype
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -31,7 +32,8 @@ class KernelForm:
         return float(np.einsum("ij,ij->", F, self.V @ F))
 
     def turn(self, alpha: np.ndarray) -> np.ndarray:
-        return normalize_dual(self.V, alpha[:, None] * self.H)
+        following = normalize_dual(self.V, alpha[:, None] * self.H)
+        return following if following.size else self.E  # a matrix that is no kernel
 
 
 class KernelRelevance:
@@ -43,7 +45,8 @@ class KernelRelevance:
     def start(self, rng: np.random.Generator | None) -> np.ndarray:
         n = len(self.V)
         if rng is not None:
-            return normalize_dual(self.V, rng.standard_normal((n, self.k)))
+            drawn = normalize_dual(self.V, rng.standard_normal((n, self.k)))
+            return drawn if drawn.size else self.start(None)
         if n <= max(DENSE_FEATURES, 2 * self.k):
             values, vectors = linalg.eigh(self.V)
         else:
@@ -51,6 +54,8 @@ class KernelRelevance:
             values, vectors = eigsh(self.V, k=self.k, which="LA", v0=v0)
         values, vectors = values[-self.k :], vectors[:, -self.k :]
         positive = values > n * EPS * np.abs(values).max()
+        if not positive.any():
+            raise InputError("the kernel matrix has no positive eigenvalue")
         return (vectors[:, positive] / np.sqrt(values[positive]))[:, ::-1]
 
     def at(self, basis: np.ndarray) -> KernelForm:

@@ -51,7 +51,7 @@ def point_up(x: np.ndarray) -> np.ndarray:
 
 def _by_dense_solver(form: Form) -> np.ndarray:
     G = np.column_stack([form.apply(e) for e in np.eye(form.n_features, dtype=form.dtype)])
-    return linalg.eigh(0.5 * (G + G.T))[1][:, -1]
+    return linalg.eigh(0.5 * (G + G.T))[1][:, -1] * G.any(axis=0)
 
 
 def _by_small_gram(form: Any) -> np.ndarray:
@@ -76,6 +76,9 @@ def _by_lanczos(form: Form, alpha: np.ndarray, stop: Stop) -> np.ndarray:
 
     # never the present weights alone: they may be an eigenvector, and not the leading one
     mixed = alpha + np.random.default_rng(0).random(n) * (0.1 / np.sqrt(n))
+    first = form.apply(mixed.astype(form.dtype))  # features without a part in G stay exactly 0
+    if not first.any():
+        return first
     operator = LinearOperator((n, n), matvec=multiply, dtype=form.dtype)
     tol = LANCZOS_TOL if form.dtype == np.float64 else 0.0
-    return eigsh(operator, k=1, which="LA", v0=mixed.astype(form.dtype), tol=tol)[1][:, 0]
+    return eigsh(operator, k=1, which="LA", v0=first, tol=tol)[1][:, 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class Ascent:
     ----------
     alpha, basis : after the last cycle
     history : the value after each cycle
-    status : CONVERGED, or why it ended before
+    converged : whether the weights came to rest
+    status : CONVERGED, or why the search ended before
     eigensolver : the one used
     n_starts : how many were made
     """
@@ -34,6 +35,7 @@ class Ascent:
     alpha: np.ndarray
     basis: Any
     history: list[float]
+    converged: bool
     status: Status
     eigensolver: str = ""
     n_starts: int = 1
@@ -62,7 +64,7 @@ def ascend(
             break
     assert best is not None
     status = best.status if ended is None or i + 1 == wanted else ended
-    return Ascent(best.alpha, best.basis, best.history, status, method, i + 1)
+    return replace(best, status=status, eigensolver=method, n_starts=i + 1)
 
 
 def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
@@ -100,7 +102,7 @@ def _ascend_once(
         if change <= options.tol:
             status = Status.CONVERGED
             break
-    return Ascent(alpha, basis, history, status)
+    return Ascent(alpha, basis, history, status is Status.CONVERGED, status)
 
 
 def _rough(form: Form, alpha: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .feature_kernels import FeatureKernel, check_kernel_matrix
+from .feature_kernels import FeatureKernel, check_kernel_matrix, is_zero
 from .feature_rows import DenseRows, FeatureRows, MappedRows
 from .feature_scaling import find_scaling
 from .kernel_relevance import KernelRelevance
@@ -31,6 +31,11 @@ BY_VARIANT: dict[str, Callable[[FeatureRows, int], Family]] = {
 
 def make_rows(X: Any, options: QAlphaOptions) -> FeatureRows:
     """M of a table (samples, features): dense, sparse, or on disk."""
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        if not X.has_canonical_format:  # an entry stored in two parts would be counted twice
+            X = X.copy()
+            X.sum_duplicates()
     scaling = find_scaling(
         X, center=options.is_centred, scale=bool(options.scale), offset=options.shift
     )
@@ -71,16 +76,30 @@ def _make_kernel_family(
     kernel = FeatureKernel.of(options.kernel, options.kernel_params)
     n, q = rows.n_features, rows.n_samples
     explicit = kernel.n_explicit(q)
+    constant = is_zero(rows)
     if kernel.landmarks is not None and kernel.landmarks < n:
-        rows = DenseRows(kernel.nystroem(rows, rng))
+        data = kernel.nystroem(rows, rng)
     elif explicit is None or explicit >= n or isinstance(rows, SparseRows):
-        return KernelRelevance(kernel.matrix(rows), min(options.n_clusters, n))
-    elif kernel.name != "linear":
-        rows = DenseRows(kernel.explicit(rows))
-    return Standard(rows, min(options.n_clusters, rows.n_samples, n))
+        V = kernel.matrix(rows)
+        V[constant], V[:, constant] = 0.0, 0.0
+        return KernelRelevance(V, min(options.n_clusters, n))
+    elif kernel.name == "linear":
+        return Unseen(rows, min(options.n_clusters, q, n))
+    else:
+        data = kernel.explicit(rows)
+    data[:, constant] = 0.0
+    rows = DenseRows(data)
+    return Unseen(rows, min(options.n_clusters, rows.n_samples, n))
+
+
+class Unseen(Standard):
+    """The standard form on explicit features of a kernel, whose basis is nobody's business."""
+
+    def express(self, basis: np.ndarray) -> None:
+        """Nothing, as for every kernel: the basis has no coordinates in terms of samples."""
 
 
 def make_precomputed(V: Any, options: QAlphaOptions) -> Family:
     """The family of a kernel matrix that the user gives."""
-    V = check_kernel_matrix(V)
+    V = check_kernel_matrix(V.toarray() if sparse.issparse(V) else V)
     return KernelRelevance(V, min(options.n_clusters, len(V)))

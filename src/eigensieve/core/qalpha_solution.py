@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..errors import VerificationError
 from .qalpha_options import QAlphaOptions
@@ -26,7 +27,8 @@ class QAlphaSolution:
     objective : float
         trace(Q'A^2 Q) with A = sum_i alpha_i m_i m_i', or what the variant maximises instead.
     history : array, the objective after every cycle of the best start
-    status : Status, CONVERGED if alpha moved by at most tol in the last cycle
+    converged : whether alpha moved by at most tol in the last cycle
+    status : Status, CONVERGED, or why not all of the search was made
     eigensolver : the one used
     n_starts : how many starts were made
     seconds : all starts together
@@ -37,6 +39,7 @@ class QAlphaSolution:
     Q: Any
     objective: float
     history: np.ndarray
+    converged: bool
     status: Status
     eigensolver: str
     n_starts: int
@@ -48,12 +51,7 @@ class QAlphaSolution:
         """Cycles of the best start."""
         return len(self.history)
 
-    @property
-    def converged(self) -> bool:
-        """Whether alpha came to rest."""
-        return self.status is Status.CONVERGED
-
-    def verify(self, M: ArrayLike, y: ArrayLike | None = None, *, rtol: float = 1e-6) -> None:
+    def verify(self, M: Any, y: ArrayLike | None = None, *, rtol: float = 1e-6) -> None:
         """Recompute everything densely from the definitions; raise VerificationError if it is off.
 
         ``M`` (features, samples) and ``y`` as they were given. Not for kernels, of which only the
@@ -65,7 +63,8 @@ class QAlphaSolution:
             raise VerificationError("the objective is not that of the last cycle")
         if self.options.kernel is not None:
             return
-        rows = _scale_literally(np.asarray(M, dtype=np.float64), self.options)
+        table = M.toarray() if sparse.issparse(M) else M
+        rows = _scale_literally(np.asarray(table, dtype=np.float64), self.options)
         bases = self.Q if isinstance(self.Q, dict) else {(0, 0): self.Q}
         for Q in bases.values():
             if not np.allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=rtol):

@@ -105,7 +105,7 @@ class Standard:
     def at(self, basis: np.ndarray) -> StandardForm:
         return self.form(self.rows, basis)
 
-    def express(self, basis: np.ndarray) -> np.ndarray:
+    def express(self, basis: np.ndarray) -> Any:
         return basis if self.rotation is None else self.rotation @ basis
 
 

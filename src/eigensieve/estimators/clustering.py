@@ -58,7 +58,7 @@ def spectral_clusters(
     table = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
     if k > table.shape[0]:
         raise InputError(f"n_clusters is {k}, but there are only {table.shape[0]} samples")
-    rows = make_rows(table, QAlphaOptions(center=bool(center), scale=bool(scale)))
+    rows = make_rows(table, QAlphaOptions(center=center, scale=scale))
     Q = leading_samples(rows, k)
     found = KMeans(k, n_init=n_init, random_state=random_state).fit_predict(Q)
     _, first, code = np.unique(found, return_index=True, return_inverse=True)

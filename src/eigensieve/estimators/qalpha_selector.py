@@ -21,10 +21,11 @@ from sklearn.utils.validation import (
 
 from ..core.budget import Budget
 from ..core.checks import check_labels, check_number
-from ..core.cut import CUTS, count_relevant
 from ..core.qalpha_null import LEVEL, QAlphaNull, adjust, compare_with_permuted
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import make_rows
+from ..core.solution import Status
+from ..core.weight_cut import CUTS, count_relevant
 from ..errors import InputError, OptionError
 from ..solvers.qalpha import check_classes, solve_rows, solve_table
 from ._shared import check_unique_names, clip_k, draw_seed, tell_if_unfinished
@@ -183,13 +184,14 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         options = self._check_options()
         budget = Budget(time_limit=self.time_limit)
         data, code = self._take_data(X, y, options)
+        k = None if self._is_auto() else clip_k(self.n_features_to_select, self.n_features_in_)
         rng = np.random.default_rng(draw_seed(self.random_state) or 0)
         with budget.interruptible():
             self._weigh(data, code, options, budget, rng)
             ended = budget.stop()
-        self._select()
+        self._select(k)
         runs = 0 if self.null_ is None else self.null_.n_permutations
-        is_cut_short = self.solution_.converged and runs < self.n_permutations
+        is_cut_short = self.solution_.status is Status.CONVERGED and runs < self.n_permutations
         kept = f"alpha after {self.n_iter_} cycles, {self.n_init_} starts, {runs} permutations"
         tell_if_unfinished(ended if is_cut_short else self.solution_.status, kept)
         return self
@@ -280,17 +282,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             names = self.classes_.tolist()
             self.Q_ = {(names[g], names[h]): Q for (g, h), Q in found.Q.items()}
 
-    def _select(self) -> None:
-        """The largest weights; of equal ones the first."""
+    def _select(self, k: int | None) -> None:
+        """The largest weights, k or as many as the cut says; of equal ones the first."""
         p = self.n_features_in_
-        self.cut_ = CUT_IN_WORDS[self.cut] if self._is_auto() else "given"
-        if self._is_auto() and self.cut == "null":
+        self.cut_ = CUT_IN_WORDS[self.cut] if k is None else "given"
+        if k is None and self.cut == "null":
             self.support_ = self._find_significant()
         else:
-            if self._is_auto():
+            if k is None:
                 k = count_relevant(self.alpha_, self.cut, float(self.energy))
-            else:
-                k = clip_k(self.n_features_to_select, p)
             self.support_ = np.zeros(p, dtype=bool)
             self.support_[np.argsort(-self.alpha_, kind="stable")[:k]] = True
         names = getattr(self, "feature_names_in_", np.arange(p))

@@ -115,6 +115,7 @@ def _solve(
         Q=family.express(found.basis),
         objective=found.history[-1],
         history=np.array(found.history),
+        converged=found.converged,
         status=found.status,
         eigensolver=found.eigensolver,
         n_starts=found.n_starts,
@@ -147,6 +148,8 @@ def _check_table(M: Any) -> Any:
     if M.dtype.kind not in "biuf":
         raise InputError(f"M holds {M.dtype}; it must hold real numbers")
     stored = M.data if sparse.issparse(M) else M
-    if not np.isfinite(np.sum(stored, dtype=np.float64)) and not np.isfinite(stored).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(stored, dtype=np.float64)
+    if not np.isfinite(total) and not np.isfinite(stored).all():
         raise InputError("M has missing or infinite entries; drop or impute them first")
     return M

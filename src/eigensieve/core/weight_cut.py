@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 CUTS = ("otsu", "ratio", "energy", "null")
+ROUND_OFF = 1e-12
 FLOOR = 0.01  # of the largest: ratios among weights below are ratios of noise
 
 
@@ -36,6 +37,8 @@ def cut_at_ratio(weights: np.ndarray) -> int:
 def cut_by_otsu(weights: np.ndarray) -> int:
     """From weights that fall."""
     n = weights.size
+    if weights[0] - weights[-1] <= ROUND_OFF * weights[0]:
+        return 1  # all equal: round-off must not choose
     count = np.arange(1, n)
     above = np.cumsum(weights)
     difference = above[:-1] / count - (above[-1] - above[:-1]) / (n - count)
@@ -45,4 +48,6 @@ def cut_by_otsu(weights: np.ndarray) -> int:
 def cut_by_energy(weights: np.ndarray, share: float) -> int:
     """From weights that fall."""
     squares = np.cumsum(np.square(weights))
-    return min(int(np.searchsorted(squares, share * squares[-1])) + 1, weights.size)
+    return min(
+        int(np.searchsorted(squares, share * squares[-1] * (1.0 - ROUND_OFF))) + 1, weights.size
+    )
