@@ -30,7 +30,7 @@ ESTIMATORS = [
     es.SparseLDA(2, solver="threshold"),
     es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
     es.QAlphaSelector(),
-    es.QAlphaSelector(2, variant="supervised"),
+    es.QAlphaSelector(2, variant="supervised", n_init=1),
     es.QAlphaSelector(variant="laplacian", weight=True),
     es.QAlphaSelector(kernel="precomputed"),
 ]

@@ -29,9 +29,11 @@ class LaplacianBasis:
 class LaplacianForm(StandardForm):
     """F at one basis; positive semidefinite."""
 
-    def __init__(self, rows: FeatureRows, basis: LaplacianBasis, sums: np.ndarray) -> None:
+    def __init__(
+        self, rows: FeatureRows, basis: LaplacianBasis, sums: np.ndarray, live: np.ndarray
+    ) -> None:
         super().__init__(rows, basis.Q)
-        self.d, self.sums = basis.d, sums
+        self.d, self.sums, self.live = basis.d, sums, live
 
     def pull(self, x: np.ndarray) -> np.ndarray:
         """Z = L_x Q."""
@@ -52,9 +54,10 @@ class LaplacianForm(StandardForm):
     def turn(self, alpha: np.ndarray) -> LaplacianBasis:
         row_sums = self.rows.times_transposed((alpha * self.sums)[:, None])[:, 0]
         total = float(alpha.sum())
-        # weights that cancel have no Laplacian of their own: the d of before remains
-        d = np.full_like(self.d, row_sums.max() / total) if total > 0 else self.d
-        following = LaplacianForm(self.rows, LaplacianBasis(self.Q, d), self.sums)
+        # weights that cancel have no Laplacian of their own: the d of before remains. A feature of
+        # zeros would be d I, which says nothing about the samples: its d stays 0.
+        d = self.live * (row_sums.max() / total) if total > 0 else self.d
+        following = LaplacianForm(self.rows, LaplacianBasis(self.Q, d), self.sums, self.live)
         return LaplacianBasis(orthonormal(following.pull(alpha)), d)
 
     def root_blocks(self) -> Any:
@@ -71,13 +74,15 @@ class Laplacian:
         self.rows, self.k = rows, k
         ones = np.ones((rows.n_samples, 1), dtype=rows.dtype)
         self.sums = rows.times(ones)[:, 0]
-        self.first = np.maximum(*(self.sums * end for end in rows.limits()))
+        least, most = rows.limits()
+        self.live = ((least != 0) | (most != 0)).astype(rows.dtype)
+        self.first = np.maximum(self.sums * least, self.sums * most)
 
     def start(self, rng: np.random.Generator | None) -> LaplacianBasis:
         return LaplacianBasis(start_basis(self.rows, self.k, rng), self.first)
 
     def at(self, basis: LaplacianBasis) -> LaplacianForm:
-        return LaplacianForm(self.rows, basis, self.sums)
+        return LaplacianForm(self.rows, basis, self.sums, self.live)
 
     def express(self, basis: LaplacianBasis) -> np.ndarray:
         return basis.Q

@@ -52,7 +52,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     variant : str
         "standard" (the paper's power-embedded method), "basic" (exact Q in every cycle), "ritz"
         (the same weights as standard, at twice the cost; Q ordered), "laplacian" (features scaled
-        but not centred, for counts and other data >= 0), "gap" (the leading eigenvalues against the
+        but not centred), "gap" (the leading eigenvalues against the
         others), "supervised" (needs y).
     kernel : None, "linear", "poly", "rbf", "block", a function or "precomputed"
         A kernel between *features*: relations of higher order. A function gets two arrays
@@ -185,7 +185,10 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         budget = Budget(time_limit=self.time_limit)
         data, code = self._take_data(X, y, options)
         k = None if self._is_auto() else clip_k(self.n_features_to_select, self.n_features_in_)
-        rng = np.random.default_rng(draw_seed(self.random_state) or 0)
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):  # a number is the seed, as for `qalpha`
+            seed = draw_seed(seed) or 0
+        rng = np.random.default_rng(seed)
         with budget.interruptible():
             self._weigh(data, code, options, budget, rng)
             ended = budget.stop()
@@ -292,7 +295,9 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             if k is None:
                 k = count_relevant(self.alpha_, self.cut, float(self.energy))
             self.support_ = np.zeros(p, dtype=bool)
-            self.support_[np.argsort(-self.alpha_, kind="stable")[:k]] = True
+            # constant features, the only ones at exactly 0, come after negative weights
+            ranked = np.lexsort((-self.alpha_, self.alpha_ == 0))
+            self.support_[ranked[:k]] = True
         names = getattr(self, "feature_names_in_", np.arange(p))
         self.selected_features_ = names[self.support_]
 
