@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from eigensieve.report.selector import render_selector_report
+from tests.report.pages import text_of
 
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE = [SCRIPT, "a&b", "x" * 300, "温度 β ☃", "$x_1$", "bad\x00\x1b\u202ename"]
 HOSTILE += ["'; --></style><img src=x onerror=alert(1)>"]
-SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 HISTORY = (1.5, 2.25, 2.5)
 
 
@@ -62,16 +60,6 @@ def make_selector(
         "get_params": lambda deep=True: {"n_clusters": 3, "random_state": 7, "metric": len},
     }
     return SimpleNamespace(**(facts | changes))
-
-
-def text_of(html: str) -> str:
-    """What a reader sees, on one line."""
-    body = SVG.sub("", html[html.index("<body") :])
-    parser = HTMLParser()
-    parts: list[str] = []
-    parser.handle_data = parts.append  # type: ignore[method-assign]
-    parser.feed(body)
-    return " ".join(" ".join(parts).replace("\u00a0", " ").split())
 
 
 def said_of(selector: Any, **options: Any) -> str:

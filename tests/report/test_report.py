@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import re
 from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,11 +25,11 @@ from eigensieve.report.page import render_report
 from eigensieve.report.shared import write_report
 from eigensieve.studies.cv_path import ErrorEstimate
 from eigensieve.studies.fitting import FitResult, fit_study
+from tests.report.pages import SVG, assert_opens_offline_and_fits, text_of
 
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE = [SCRIPT, "a&b", '"q"', "x" * 300, "温度 β ☃", "$x_1$", "50 $", "bad\x00\x1b\u202ename"]
 HOSTILE += ["#24292f", "'; --></style><img src=x onerror=alert(1)>"]
-SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +83,6 @@ def with_solution(result: FitResult, **changes: Any) -> FitResult:
     model = copy.copy(result.estimator)
     model.solution_ = dataclasses.replace(model.solution_, **changes)
     return dataclasses.replace(result, estimator=model)
-
-
-def text_of(html: str) -> str:
-    """What a reader sees, on one line."""
-    body = SVG.sub("", html[html.index("<body") :])
-    parser = HTMLParser()
-    parts: list[str] = []
-    parser.handle_data = parts.append  # type: ignore[method-assign]
-    parser.feed(body)
-    return " ".join(" ".join(parts).replace("\u00a0", " ").split())
 
 
 # -- what it says --------------------------------------------------------------------
@@ -404,26 +393,7 @@ def test_page_opens_offline_and_fits(
 ) -> None:
     path = tmp_path / "report.html"
     write_report(render_report(request.getfixturevalue(name)), path)
-    context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
-    page = context.new_page()
-    troubles: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: (troubles.append("dialog"), dialog.dismiss()))
-    page.on("request", lambda asked: requests.append(asked.url))
-    page.goto(path.as_uri())
-    page.locator("details summary").evaluate_all("all => all.forEach(one => one.click())")
-    assert troubles == []
-    assert requests == [path.as_uri()]
-    for figure in page.locator("figure svg").all():
-        box = figure.bounding_box()
-        assert box is not None
-        assert box["width"] > 250
-        assert box["height"] > 50
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("script").count() == 0
-    context.close()
+    assert_opens_offline_and_fits(browser, path, width)
 
 
 @pytest.mark.browser

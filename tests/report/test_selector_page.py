@@ -12,12 +12,11 @@ import pytest
 
 import eigensieve.report
 from eigensieve.report.selector import render_selector_report, write_selector_report
+from tests.report.pages import SVG, assert_opens_offline_and_fits, text_of
 from tests.report.stand_ins import (
     HOSTILE,
     SCRIPT,
-    SVG,
     make_selector,
-    text_of,
 )
 
 
@@ -93,19 +92,4 @@ def test_page_opens_offline_and_fits(
     names = HOSTILE + [f"f{j}" for j in range(60 - len(HOSTILE))]
     selector = make_selector(k=len(HOSTILE), n_permutations=n_permutations)
     write_selector_report(selector, path, names=names, title=SCRIPT)
-    context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
-    page = context.new_page()
-    troubles: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("dialog", lambda dialog: (troubles.append("dialog"), dialog.dismiss()))
-    page.on("request", lambda asked: requests.append(asked.url))
-    page.goto(path.as_uri())
-    page.locator("details summary").evaluate_all("all => all.forEach(one => one.click())")
-    assert troubles == []
-    assert requests == [path.as_uri()]
-    assert page.locator("figure svg").bounding_box()["width"] > 250
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("script").count() == 0
-    context.close()
+    assert_opens_offline_and_fits(browser, path, width)
