@@ -156,9 +156,9 @@ def test_random_starts_ascend(solver: str) -> None:
         E = normalize_dual(V, np.random.default_rng(seed).standard_normal((len(V), k)))
         np.testing.assert_allclose(E.T @ V @ E, np.eye(k), atol=1e-10)
         family = KernelRelevance(V, k)
-        from_E = type("Start", (), {"start": lambda *_, E=E: E, "at": family.at})()
+        from_E = type("Start", (), {"start": lambda *_, E=E: E, "at": family.at, "cost": 1})()
         options = QAlphaOptions(n_init=1, tol=0.0, max_iter=20, eigensolver=solver)
-        found = ascend(from_E, 1, options, Budget(), np.random.default_rng())
+        found = ascend(from_E, options, Budget(), np.random.default_rng())
         assert np.diff(found.history).min() >= -1e-12 * found.history[-1]
         if solver == "lanczos":
             alpha, _, objectives = oracle.literal_kernel(V, E, len(found.history))

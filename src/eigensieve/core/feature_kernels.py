@@ -27,7 +27,6 @@ from ..errors import InputError, OptionError
 from .checks import check_k, check_number
 from .criteria import EPS
 from .feature_rows import DenseRows, FeatureRows
-from .sparse_rows import SparseRows
 
 KERNELS = ("linear", "poly", "rbf", "block", "precomputed")
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -93,14 +92,22 @@ class FeatureKernel:
         size = self.params["size"]
         return (np.arange(first, min(first + size, q)) for first in range(0, q, size))
 
-    def matrix(self, rows: FeatureRows) -> np.ndarray:
-        """The kernel of every two features (n, n)."""
-        n = rows.n_features
+    def choose_route(self, n: int, q: int, is_sparse: bool) -> str:
+        """What Q-alpha runs on: "nystroem", "rows" (linear), "explicit" features, or a "matrix"."""
+        explicit = self.n_explicit(q)
+        if self.landmarks is not None and self.landmarks < n:
+            return "nystroem"
+        if explicit is not None and explicit < n and (self.name == "linear" or not is_sparse):
+            return "rows" if self.name == "linear" else "explicit"
         if n > MOST_FEATURES:
             raise InputError(
                 f"kernel {self.name!r} needs a matrix of {n:,} x {n:,}; give "
                 "kernel_params={'landmarks': 500} for a Nystroem map, or fewer columns"
             )
+        return "matrix"
+
+    def matrix(self, rows: FeatureRows) -> np.ndarray:
+        """The kernel of every two features (n, n)."""
         if self.name == "block":
             return sum(np.square(rows.of_samples(s).gram()) for s in self.sessions(rows.n_samples))
         if self.function is not None:
@@ -193,7 +200,7 @@ def _dense(rows: FeatureRows) -> np.ndarray:
     """M itself (n, q)."""
     if isinstance(rows, DenseRows):
         return np.ascontiguousarray(rows.data.T, dtype=np.float64)
-    if isinstance(rows, SparseRows):
+    if rows.is_sparse:
         raise InputError("this kernel needs all entries of M; X.toarray() makes an array of X")
     return np.vstack([block for _, block in rows.blocks()]).astype(np.float64)
 

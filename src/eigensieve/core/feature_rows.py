@@ -23,11 +23,13 @@ class FeatureRows:
     ----------
     n_features, n_samples : the shape of M
     dtype : float32 or float64
+    is_sparse : whether most of M exists on paper only
     """
 
     n_features: int
     n_samples: int
     dtype: np.dtype
+    is_sparse = False
 
     @property
     def n_entries(self) -> int:
@@ -158,6 +160,7 @@ class StackedRows(FeatureRows):
         self.ends = np.cumsum([part.n_features for part in parts])
         self.n_features = int(self.ends[-1])
         self.n_samples, self.dtype = parts[0].n_samples, parts[0].dtype
+        self.is_sparse = any(part.is_sparse for part in parts)
 
     @property
     def n_entries(self) -> int:

@@ -71,7 +71,7 @@ def find_scaling(X: Any, *, center: bool, scale: bool, offset: float) -> Scaling
     norm = np.where(varies, norm * size, np.inf)
     if not scale:
         return Scaling(shift, varies / norm[varies].max(), np.zeros_like(shift), dtype)
-    root = np.sqrt(1.0 + offset**2)
+    root = float(np.hypot(1.0, offset))
     return Scaling(shift, 1.0 / (norm * root), varies * (offset / (root * np.sqrt(q))), dtype)
 
 

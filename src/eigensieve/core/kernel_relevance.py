@@ -42,6 +42,10 @@ class KernelRelevance:
     def __init__(self, V: np.ndarray, k: int) -> None:
         self.V, self.k = V, k
 
+    @property
+    def cost(self) -> int:
+        return self.V.size * self.k
+
     def start(self, rng: np.random.Generator | None) -> np.ndarray:
         n = len(self.V)
         if rng is not None:

@@ -78,6 +78,10 @@ class Laplacian:
         self.live = ((least != 0) | (most != 0)).astype(rows.dtype)
         self.first = np.maximum(self.sums * least, self.sums * most)
 
+    @property
+    def cost(self) -> int:
+        return self.rows.n_entries * (self.k + 1)
+
     def start(self, rng: np.random.Generator | None) -> LaplacianBasis:
         return LaplacianBasis(start_basis(self.rows, self.k, rng), self.first)
 

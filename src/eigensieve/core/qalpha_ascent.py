@@ -13,9 +13,10 @@ from .qalpha_options import QAlphaOptions
 from .relevance import Family, Form
 from .solution import Status
 
-# multiplications in one product of M with a basis up to which "auto" means
-EXACT = 200_000  # exact eigenvectors in every cycle: ten times slower, with the same end
+# multiplications in one product with G up to which "auto" means
+EXACT = 200_000  # exact eigenvectors in every cycle,
 SEVERAL, STARTS = 5_000_000, 6  # several starts
+SLOWER = 10  # exact eigenvectors than single steps, with the same end
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +43,11 @@ class Ascent:
 
 
 def ascend(
-    family: Family,
-    cost: int,
-    options: QAlphaOptions,
-    budget: Budget,
-    rng: np.random.Generator,
+    family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator
 ) -> Ascent:
-    """The best of several starts; ``cost`` is that of one product with M and a basis."""
-    method = choose_eigensolver(options, cost)
-    n_init = options.n_init
-    wanted = int(n_init) if n_init != "auto" else (STARTS if cost <= SEVERAL else 1)
+    """The best of several starts."""
+    method = choose_eigensolver(options, family.cost)
+    wanted = choose_starts(options, family.cost, method)
     best: Ascent | None = None
     for i in range(wanted):
         basis = family.start(rng if i else None)
@@ -63,7 +59,8 @@ def ascend(
         if ended is not None:
             break
     assert best is not None
-    status = best.status if ended is None or i + 1 == wanted else ended
+    is_cut = found.status in (Status.TIME_LIMIT, Status.INTERRUPTED) or i + 1 < wanted
+    status = best.status if ended is None or not is_cut else ended
     return replace(best, status=status, eigensolver=method, n_starts=i + 1)
 
 
@@ -74,6 +71,13 @@ def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
     if cost > EXACT and "single-step" in options.eigensolvers:
         return "single-step"
     return "lanczos"
+
+
+def choose_starts(options: QAlphaOptions, cost: int, method: str) -> int:
+    """As many as asked for; "auto": several, unless they would take long."""
+    if options.n_init != "auto":
+        return int(options.n_init)
+    return STARTS if cost * (1 if method == "single-step" else SLOWER) <= SEVERAL else 1
 
 
 def _ascend_once(

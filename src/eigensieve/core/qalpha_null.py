@@ -60,7 +60,7 @@ def compare_with_permuted(
     for _ in range(n_permutations):
         both = StackedRows([rows, rows.permuted(int(rng.integers(2**62)))])
         family = make_family(both, options, code, rng)
-        found = ascend(family, both.n_entries * options.n_clusters, options, budget, rng)
+        found = ascend(family, options, budget, rng)
         if budget.stop() is not None:
             break  # this run is not at its end, and would not be comparable
         real, noise = found.alpha[:n], np.sort(found.alpha[n:])

@@ -70,7 +70,7 @@ class QAlphaOptions:
             raise OptionError(f"scale is {self.scale!r}; it must be True or False")
         if not (isinstance(self.center, bool | np.bool_) or self.center == "auto"):
             raise OptionError(f"center is {self.center!r}; it must be True, False or 'auto'")
-        if self.variant == "laplacian" and self.center is True:
+        if self.variant == "laplacian" and self.is_centred:
             raise OptionError(
                 "variant 'laplacian' does not centre: of centred features the Laplacian is the "
                 "standard form; use variant='standard'"

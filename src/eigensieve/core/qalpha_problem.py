@@ -75,21 +75,24 @@ def _make_kernel_family(
     """The kernel's matrix, or fewer explicit features than it has rows."""
     kernel = FeatureKernel.of(options.kernel, options.kernel_params)
     n, q = rows.n_features, rows.n_samples
-    explicit = kernel.n_explicit(q)
+    route = kernel.choose_route(n, q, rows.is_sparse)
+    if route == "rows":
+        return Unseen(rows, min(options.n_clusters, q, n))
     constant = is_zero(rows)
-    if kernel.landmarks is not None and kernel.landmarks < n:
-        data = kernel.nystroem(rows, rng)
-    elif explicit is None or explicit >= n or isinstance(rows, SparseRows):
+    if route == "matrix":
         V = kernel.matrix(rows)
         V[constant], V[:, constant] = 0.0, 0.0
         return KernelRelevance(V, min(options.n_clusters, n))
-    elif kernel.name == "linear":
-        return Unseen(rows, min(options.n_clusters, q, n))
-    else:
-        data = kernel.explicit(rows)
+    data = kernel.nystroem(rows, rng) if route == "nystroem" else kernel.explicit(rows)
     data[:, constant] = 0.0
-    rows = DenseRows(data)
-    return Unseen(rows, min(options.n_clusters, rows.n_samples, n))
+    return Unseen(DenseRows(data), min(options.n_clusters, len(data), n))
+
+
+def check_null_fits(rows: FeatureRows, options: QAlphaOptions) -> None:
+    """Raise before the search, not after it, if the permuted copies would be too many."""
+    if options.kernel is not None:
+        kernel = FeatureKernel.of(options.kernel, options.kernel_params)
+        kernel.choose_route(2 * rows.n_features, rows.n_samples, rows.is_sparse)
 
 
 class Unseen(Standard):

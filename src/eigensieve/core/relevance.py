@@ -21,9 +21,11 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from ..errors import InputError
 from .feature_rows import DenseRows, FeatureRows
 
 EXTRA, STEPS = 8, 6  # of the subspace iteration
+MOST_SAMPLES = 20_000  # an affinity of 3 GB
 DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
 
 
@@ -45,6 +47,10 @@ class Form(Protocol):
 
 class Family(Protocol):
     """One variant of Q-alpha on one data set; a basis is what `Form.turn` gives."""
+
+    @property
+    def cost(self) -> int:
+        """Multiplications in one product with G, or in what else a cycle needs, roughly."""
 
     def start(self, rng: np.random.Generator | None) -> Any:
         """A basis to begin with: that of equal weights (None), or a random one."""
@@ -75,7 +81,7 @@ class StandardForm:
         return np.einsum("ij,ij->i", self.U, self.rows.times(self.pull(x)))
 
     def value(self, alpha: np.ndarray) -> float:
-        return float(np.square(self.pull(alpha)).sum())
+        return float(np.square(self.pull(alpha), dtype=np.float64).sum())
 
     def turn(self, alpha: np.ndarray) -> Any:
         """One step of the orthogonal iteration (definition 2)."""
@@ -98,6 +104,10 @@ class Standard:
             # only inner products of features count: n coordinates of their span suffice
             self.rotation, R = linalg.qr(rows.data, mode="economic", check_finite=False)
             self.rows = DenseRows(R)
+
+    @property
+    def cost(self) -> int:
+        return self.rows.n_entries * self.k
 
     def start(self, rng: np.random.Generator | None) -> np.ndarray:
         return start_basis(self.rows, self.k, rng)
@@ -122,6 +132,10 @@ class Basic(Standard):
 
     form = BasicForm
 
+    @property
+    def cost(self) -> int:
+        return self.rows.n_entries * min(self.rows.n_samples, DENSE_SAMPLES)
+
 
 class GapForm(BasicForm):
     """The squared eigenvalues of the k leading eigenvectors, less all others; indefinite."""
@@ -134,10 +148,19 @@ class GapForm(BasicForm):
         return 2.0 * super().value(alpha) - float(np.square(self.rows.affinity(alpha)).sum())
 
 
-class Gap(Standard):
+class Gap(Basic):
     """Maximises the gap between the leading and the remaining squared eigenvalues."""
 
     form = GapForm
+
+    def __init__(self, rows: FeatureRows, k: int) -> None:
+        super().__init__(rows, k)
+        q = self.rows.n_samples
+        if q > MOST_SAMPLES:
+            raise InputError(
+                f"variant 'gap' forms the affinity of all samples, {q:,} x {q:,} here; use another "
+                "variant, or fewer samples"
+            )
 
 
 def orthonormal(Z: np.ndarray) -> np.ndarray:

@@ -19,6 +19,8 @@ from .feature_scaling import Scaling
 class SparseRows(FeatureRows):
     """M of a scaled sparse table (samples, features), and what is added to each feature."""
 
+    is_sparse = True
+
     def __init__(self, X: Any, b: np.ndarray) -> None:
         # along the longer side: what a product gathers from, or scatters to, then fits the cache
         self.X = X.asformat("csc" if X.shape[1] > X.shape[0] else "csr")

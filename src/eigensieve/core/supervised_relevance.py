@@ -65,7 +65,7 @@ class SupervisedForm:
         total = 0.0
         for rows, U, signs in zip(self.classes, self._joint, self._signs):
             Z = rows.times_transposed(alpha[:, None] * U)
-            total += float(np.square(Z).sum(axis=0) @ signs)
+            total += float(np.square(Z, dtype=np.float64).sum(axis=0) @ signs)
         return total
 
     def turn(self, alpha: np.ndarray) -> Bases:
@@ -96,6 +96,11 @@ class Supervised:
             (g, h): min(b.k_within if g == h else b.k_between, self.members[h].size)
             for g, h in pairs
         }
+
+    @property
+    def cost(self) -> int:
+        joint = self.blocks.k_within + (len(self.members) - 1) * self.blocks.k_between
+        return self.rows.n_entries * joint
 
     def start(self, rng: np.random.Generator | None) -> Bases:
         sizes = self._sizes()

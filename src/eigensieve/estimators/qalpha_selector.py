@@ -23,7 +23,7 @@ from ..core.budget import Budget
 from ..core.checks import check_labels, check_number
 from ..core.qalpha_null import LEVEL, QAlphaNull, adjust, compare_with_permuted
 from ..core.qalpha_options import QAlphaOptions
-from ..core.qalpha_problem import make_rows
+from ..core.qalpha_problem import check_null_fits, make_rows
 from ..core.solution import Status
 from ..core.weight_cut import CUTS, count_relevant
 from ..errors import InputError, OptionError
@@ -68,7 +68,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         entries x clusters), else "single-step".
     n_init : int or "auto"
         Starts, of which the best counts: the first from the singular vectors of the table, the
-        others at random. "auto": 6, and 1 for large tables (5,000,000 entries x clusters).
+        others at random. "auto": 6, and 1 for large tables (5,000,000 entries x clusters; 500,000
+        where single steps are not used).
     offset : float or "auto"
         Added to every feature, in units of its deviation, before it is scaled. "auto": 0.5 for
         variant "supervised", where it is needed if the class means differ (0 if only their
@@ -194,9 +195,9 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             ended = budget.stop()
         self._select(k)
         runs = 0 if self.null_ is None else self.null_.n_permutations
-        is_cut_short = self.solution_.status is Status.CONVERGED and runs < self.n_permutations
+        is_cut = runs < self.n_permutations or ended is Status.INTERRUPTED
         kept = f"alpha after {self.n_iter_} cycles, {self.n_init_} starts, {runs} permutations"
-        tell_if_unfinished(ended if is_cut_short else self.solution_.status, kept)
+        tell_if_unfinished(ended if is_cut else self.solution_.status, kept)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -270,6 +271,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             found = solve_table(data, None, options, budget, rng)
         else:
             rows = make_rows(data, options)
+            if self.n_permutations > 0:
+                check_null_fits(rows, options)
             found = solve_rows(rows, code, options, budget, rng)
             if self.n_permutations > 0 and budget.stop() is None:
                 self.null_ = compare_with_permuted(

@@ -90,7 +90,7 @@ def solve_table(
     """Q-alpha of a table (samples, features) that has been checked."""
     with budget.interruptible():
         if options.is_precomputed:
-            return _solve(make_precomputed(X, options), X.size, options, budget, rng)
+            return _solve(make_precomputed(X, options), options, budget, rng)
         return solve_rows(make_rows(X, options), code, options, budget, rng)
 
 
@@ -103,13 +103,13 @@ def solve_rows(
 ) -> QAlphaSolution:
     """Q-alpha of rows that are scaled."""
     family = make_family(rows, options, code, rng)
-    return _solve(family, rows.n_entries, options, budget, rng)
+    return _solve(family, options, budget, rng)
 
 
 def _solve(
-    family: Family, entries: int, options: QAlphaOptions, budget: Budget, rng: np.random.Generator
+    family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator
 ) -> QAlphaSolution:
-    found = ascend(family, entries * options.n_clusters, options, budget, rng)
+    found = ascend(family, options, budget, rng)
     return QAlphaSolution(
         alpha=found.alpha,
         Q=family.express(found.basis),
@@ -141,8 +141,9 @@ def check_classes(y: ArrayLike | None, n_samples: int, options: QAlphaOptions) -
 
 
 def _check_table(M: Any) -> Any:
-    if not sparse.issparse(M):
-        M = np.asarray(M)
+    if np.ma.isMaskedArray(M):
+        raise InputError("M is a masked array; fill in or drop what is masked first")
+    M = M.tocsr() if sparse.issparse(M) else np.asarray(M)
     if M.ndim != 2 or 0 in M.shape:
         raise InputError(f"M has shape {M.shape}; it must be features x samples, none of them 0")
     if M.dtype.kind not in "biuf":

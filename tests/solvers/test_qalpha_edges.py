@@ -1,0 +1,162 @@
+"""Q-alpha where a review broke it: searches cut short, extreme units, odd containers, sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import eigensieve as es
+from eigensieve.core import feature_kernels, qalpha_ascent, relevance
+from eigensieve.core.budget import Budget
+from eigensieve.core.qalpha_ascent import choose_starts
+from eigensieve.core.qalpha_options import QAlphaOptions
+from eigensieve.core.qalpha_problem import make_family, make_rows
+from eigensieve.core.solution import Status
+from eigensieve.errors import InputError, OptionError, VerificationError
+from tests.clock import stop_after
+
+
+def table(n: int = 80, q: int = 30, seed: int = 0) -> np.ndarray:
+    """Features x samples, in two groups that the first six features tell apart."""
+    M = np.random.default_rng(seed).normal(size=(n, q))
+    M[:6, : q // 2] += 3.0
+    return M
+
+
+@pytest.mark.parametrize("status", [Status.INTERRUPTED, Status.TIME_LIMIT])
+def test_a_cut_in_the_last_start_is_told(monkeypatch: pytest.MonkeyPatch, status: Status) -> None:
+    """The first start came to rest and is the best: the search is nevertheless not at its end."""
+    once = es.qalpha(table(), n_init=1)
+    looks = [0]
+    monkeypatch.setattr(Budget, "stop", lambda budget: looks.__setitem__(0, looks[0] + 1))
+    es.qalpha(table(), n_init=2, random_state=1)
+    stop_after(monkeypatch, looks[0] - 3, status)
+    found = es.qalpha(table(), n_init=2, random_state=1)
+    assert found.n_starts == 2
+    assert found.status is status
+    assert found.converged == once.converged
+    np.testing.assert_array_equal(found.alpha, once.alpha)
+
+
+def test_ctrl_c_in_the_permutations_of_a_fit_without_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    ascend = qalpha_ascent.ascend
+
+    def interrupt_third(family: Any, options: Any, budget: Budget, rng: Any) -> Any:
+        made.append(1)
+        if len(made) == 3:
+            budget._interrupted = True
+        return ascend(family, options, budget, rng)
+
+    monkeypatch.setattr("eigensieve.core.qalpha_null.ascend", interrupt_third)
+    selector = es.QAlphaSelector(n_permutations=50, max_iter=1, n_init=1)
+    with pytest.raises(KeyboardInterrupt, match="2 permutations"):
+        selector.fit(table().T)
+    assert selector.null_ is not None
+    assert selector.null_.n_permutations == 2
+
+
+def test_no_time_for_the_null_is_told_where_alpha_is_not_at_rest_either() -> None:
+    selector = es.QAlphaSelector(n_permutations=500, max_iter=2, n_init=1, time_limit=0.2)
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        selector.fit(table(3000).T)
+    assert selector.null_ is None or selector.null_.n_permutations < 500
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200, 1.0])
+@pytest.mark.parametrize("scale", [True, False])
+def test_verify_in_any_unit(unit: float, scale: bool) -> None:
+    M = table() * unit
+    found = es.qalpha(M, scale=scale)
+    found.verify(M)
+    with pytest.raises(VerificationError):
+        found.verify(table(seed=1) * unit)
+
+
+@pytest.mark.parametrize("variant", ["standard", "basic", "laplacian"])
+def test_verify_of_float32(variant: str) -> None:
+    """Tables of 2,000 copies, of which the objective is in the thousands."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        M = np.repeat(rng.normal(size=(4, 30)), 500, axis=0) + 0.1 * rng.normal(size=(2000, 30))
+        M = M.astype(np.float32)
+        es.qalpha(M, variant=variant, n_init=1, eigensolver="single-step").verify(M)
+
+
+@pytest.mark.parametrize("center", [True, np.True_])
+def test_the_laplacian_never_centres(center: Any) -> None:
+    with pytest.raises(OptionError, match="does not centre"):
+        es.qalpha(table(), variant="laplacian", center=center)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+def test_every_sparse_format(form: str) -> None:
+    M = np.where(table() > 0, table(), 0.0)
+    found = es.qalpha(sparse.coo_array(M).asformat(form), n_init=1)
+    np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)
+
+
+def test_masked_arrays_are_refused() -> None:
+    with pytest.raises(InputError, match="masked"):
+        es.qalpha(np.ma.masked_greater(table(), 1.0))
+
+
+def test_huge_offsets() -> None:
+    """Then nothing but the offset is left, and the weights of all are equal."""
+    alpha = es.qalpha(table(), offset=1e200, n_init=1).alpha
+    np.testing.assert_allclose(alpha, 80**-0.5, atol=1e-12)
+
+
+def test_too_many_samples_for_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relevance, "MOST_SAMPLES", 20)
+    with pytest.raises(InputError, match="30 x 30"):
+        es.qalpha(sparse.csr_array(table()), variant="gap")
+    M = table(15)
+    es.qalpha(M, variant="gap", n_init=1).verify(M)  # rotated to 15 coordinates
+
+
+def test_a_null_that_is_too_large_is_refused_before_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(feature_kernels, "MOST_FEATURES", 100)
+    monkeypatch.setattr(
+        "eigensieve.estimators.qalpha_selector.solve_rows", lambda *a: pytest.fail("searched")
+    )
+    with pytest.raises(InputError, match="160 x 160"):
+        es.QAlphaSelector(kernel="rbf", n_permutations=1).fit(table().T)
+
+
+def test_a_linear_kernel_of_many_sparse_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_kernels, "MOST_FEATURES", 50)
+    M = sparse.csr_array(table())
+    found = es.qalpha(M, kernel="linear", n_init=1)
+    np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)
+
+
+def test_starts_are_several_where_that_is_quick() -> None:
+    options = QAlphaOptions()
+    assert choose_starts(options, 5_000_000, "single-step") == 6
+    assert choose_starts(options, 5_000_001, "single-step") == 1
+    assert choose_starts(options, 500_001, "lanczos") == 1
+    assert choose_starts(QAlphaOptions(n_init=3), 10**9, "lanczos") == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, 80 * 30 * 2),
+        ({"variant": "basic"}, 80 * 30 * 30),
+        ({"variant": "gap"}, 80 * 30 * 30),
+        ({"variant": "supervised"}, 80 * 30 * 4),
+        ({"kernel": "rbf"}, 80 * 80 * 2),
+    ],
+)
+def test_the_cost_of_a_cycle(options: dict[str, Any], expected: int) -> None:
+    chosen = QAlphaOptions(**options)
+    rows = make_rows(table().T, chosen)
+    family = make_family(rows, chosen, np.arange(30) % 3, np.random.default_rng(0))
+    assert family.cost == expected
