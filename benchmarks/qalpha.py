@@ -32,7 +32,6 @@ from scipy.sparse.linalg import eigsh
 
 import eigensieve as es
 from eigensieve.core.leading import leading_eigenvector
-from eigensieve.core.qalpha_null import LEVEL, adjust
 from eigensieve.core.qalpha_options import QAlphaOptions
 from eigensieve.core.qalpha_problem import make_rows
 from eigensieve.core.relevance import Standard
@@ -217,7 +216,7 @@ def show_null(repeats: int = 20) -> None:
             ).fit(X)
             assert selector.null_ is not None
             small = selector.null_.p_values <= 0.05
-            passes = adjust(selector.null_.p_values) <= LEVEL
+            passes = selector.null_.passing()
             shares = small[~relevant].mean(), small[relevant].mean() if relevant.any() else np.nan
             rows.append([*shares, passes[~relevant].sum(), passes[relevant].sum()])
         noise, power, false, true = np.mean(rows, axis=0)

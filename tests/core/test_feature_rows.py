@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import eigensieve as es
-from eigensieve.core import feature_rows
+from eigensieve.core import feature_blocks
 from eigensieve.core.feature_rows import DenseRows, FeatureRows, MappedRows, StackedRows
 from eigensieve.core.feature_scaling import find_scaling
 from eigensieve.core.qalpha_options import QAlphaOptions
@@ -91,7 +91,7 @@ def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
 @pytest.mark.parametrize("entries", [2_000_000, 3 * Q, 1])
 @pytest.mark.parametrize("kind", DENSE + SPARSE)
 def test_products(kind: str, entries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_rows, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
     for options in SCALINGS:
         rows, M = make(kind, tmp_path, **options)
         assert rows.dtype == (np.float32 if "float32" in kind else np.float64)
@@ -119,11 +119,11 @@ def test_kinds_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entries", [2_000_000, 3 * Q])
-@pytest.mark.parametrize("kind", DENSE + SPARSE)
+@pytest.mark.parametrize("kind", [k for k in DENSE + SPARSE if k != "stacked"])
 def test_permutations(
     kind: str, entries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_rows, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
     rows, M = make(kind, tmp_path)
     before = rows.select(np.arange(len(M)))
     one, same, other = (rows.permuted(seed) for seed in (1, 1, 2))
@@ -156,14 +156,14 @@ def test_constant_features_are_zero_and_extremes_are_not() -> None:
     X = np.column_stack(columns)
     for given in (X, sparse.csr_array(X)):
         scaling = find_scaling(given, center=True, scale=True, offset=0.0)
-        assert np.flatnonzero(~scaling.is_varying).tolist() == [3, 4, 5, 6, 8]
+        assert np.flatnonzero(scaling.factor == 0).tolist() == [3, 4, 5, 6, 8]
         M = make_rows(given, QAlphaOptions()).select(np.arange(10))
         z = (x - x.mean()) / np.linalg.norm(x - x.mean())
         for i in (0, 1, 2):
             np.testing.assert_allclose(M[i], z, atol=1e-14)
         for i in (7, 9):
             np.testing.assert_allclose(M[i], z, atol=1e-6)
-        assert not M[~scaling.is_varying].any()
+        assert not M[scaling.factor == 0].any()
     with pytest.raises(InputError, match="constant"):
         find_scaling(X[:, 3:7], center=True, scale=True, offset=0.0)
     with pytest.raises(InputError, match="1e\\+290"):

@@ -172,6 +172,7 @@ def test_kernel_matrices() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the search ended early")  # supervised may go round and round
+@pytest.mark.filterwarnings("ignore:n_clusters is 50")
 @pytest.mark.parametrize("variant", ["standard", "gap", "laplacian", "supervised"])
 @pytest.mark.parametrize("shape", [(2, 1), (2, 2), (3, 1), (2, 40), (6, 300), (500, 3)])
 def test_shapes_at_the_edge(variant: str, shape: tuple[int, int]) -> None:
@@ -182,6 +183,13 @@ def test_shapes_at_the_edge(variant: str, shape: tuple[int, int]) -> None:
     assert 1 <= selector.support_.sum() <= shape[1]
     if variant != "supervised":
         assert selector.n_clusters_ == min(shape) == selector.Q_.shape[1]
+
+
+def test_more_clusters_than_samples() -> None:
+    X, _ = make(6, 20)
+    with pytest.warns(UserWarning, match="n_clusters is 7.* 6 x 20; looking for 6") as said:
+        QAlphaSelector(n_clusters=7).fit(X)
+    assert said[0].filename == __file__
 
 
 def test_a_class_of_one_sample() -> None:
@@ -244,7 +252,7 @@ def is_sound(selector: QAlphaSelector, X: np.ndarray) -> bool:
 
 def test_cycles_that_do_not_end_are_told_of() -> None:
     X, _ = make()
-    with pytest.warns(ConvergenceWarning, match="iteration limit.*2 cycles") as told:
+    with pytest.warns(ConvergenceWarning, match="iteration limit.*not at rest with max_iter = 2") as told:
         selector = QAlphaSelector(max_iter=2, tol=0.0).fit(X)
     assert [w.filename for w in told] == [__file__]
     assert not selector.converged_
@@ -257,7 +265,7 @@ def test_cycles_that_do_not_end_are_told_of() -> None:
 def test_short_limits(variant: str, time_limit: float) -> None:
     X, y = make(60, 400)
     selector = QAlphaSelector(variant=variant, time_limit=time_limit, n_permutations=5, tol=0.0)
-    with pytest.warns(ConvergenceWarning, match="time limit.*0 permutations") as told:
+    with pytest.warns(ConvergenceWarning, match="time limit.*permutations: 0") as told:
         selector.fit(np.abs(X), y)
     assert [w.filename for w in told] == [__file__]
     assert is_sound(selector, X)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve.core.qalpha_null import QAlphaNull
 from eigensieve.report.selector import render_selector_report
 from tests.report.pages import text_of
 
@@ -22,14 +23,12 @@ def draw(rng: np.random.Generator, p: int, k: int, signal: float) -> np.ndarray:
     return alpha / np.linalg.norm(alpha)
 
 
-def null_of(rng: np.random.Generator, alpha: np.ndarray, n_permutations: int) -> SimpleNamespace:
+def null_of(rng: np.random.Generator, alpha: np.ndarray, n_permutations: int) -> QAlphaNull:
     null = np.sort([draw(rng, alpha.size, 0, 0.0) for _ in range(n_permutations)])[:, ::-1]
     lower, median, upper = np.quantile(null, [0.025, 0.5, 0.975], axis=0)
     reached = null.size - np.searchsorted(np.sort(null, axis=None), alpha)
     p_values = (1 + reached) / (1 + null.size)
-    return SimpleNamespace(
-        p_values=p_values, lower=lower, upper=upper, median=median, n_permutations=n_permutations
-    )
+    return QAlphaNull(p_values, lower, median, upper, n_permutations, n_unfinished=0)
 
 
 def make_selector(
@@ -51,7 +50,7 @@ def make_selector(
         "variant": "standard",
         "kernel": "linear",
         "eigensolver_": "lanczos",
-        "cut_": "ratio gap",
+        "cut_": "ratio",
         "objective_": HISTORY[-1],
         "n_iter_": len(HISTORY),
         "n_init_": 6,

@@ -8,12 +8,12 @@ paper only. ``X`` is always samples x features, M its transpose after the scalin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from tempfile import TemporaryFile
 
 import numpy as np
 
+from .feature_blocks import feature_slices
 from .feature_scaling import Scaling
-
-BLOCK_ENTRIES = 2_000_000  # 16 MB of float64: small beside the table, large beside a call
 
 
 class FeatureRows:
@@ -47,6 +47,10 @@ class FeatureRows:
     def permuted(self, seed: int) -> FeatureRows:
         """Each feature with its samples in an order of its own: noise with the same values."""
         raise NotImplementedError
+
+    def beside(self, other: FeatureRows) -> FeatureRows:
+        """These features and others of the same samples."""
+        return StackedRows([self, other])
 
     def times(self, B: np.ndarray) -> np.ndarray:
         """M B (n, k)."""
@@ -125,31 +129,30 @@ class MappedRows(FeatureRows):
     """M of a table that stays on disk: each block is read, scaled, used and forgotten."""
 
     def __init__(
-        self,
-        X: np.ndarray,
-        scaling: Scaling,
-        samples: np.ndarray | slice = np.s_[:],
-        seed: int | None = None,
+        self, X: np.ndarray, scaling: Scaling, samples: np.ndarray | slice = np.s_[:]
     ) -> None:
-        self.X, self.scaling, self.samples, self.seed = X, scaling, samples, seed
+        self.X, self.scaling, self.samples = X, scaling, samples
         self.n_samples = X[samples, :1].shape[0]
         self.n_features = X.shape[1]
         self.dtype = scaling.dtype
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        # blocks of all samples, whichever are wanted: a permutation must not depend on that
-        for i, where in enumerate(feature_slices(self.n_features, self.X.shape[0])):
-            block = self.scaling.apply(self.X[:, where], where)
-            if self.seed is not None:
-                block = np.random.default_rng((self.seed, i)).permuted(block, axis=0)
-            yield where, block[self.samples].T
+        for where in feature_slices(self.n_features, self.X.shape[0]):
+            yield where, self.scaling.apply(self.X[:, where], where)[self.samples].T
 
     def of_samples(self, samples: np.ndarray) -> MappedRows:
         chosen = np.arange(self.X.shape[0])[self.samples][samples]
-        return MappedRows(self.X, self.scaling, chosen, self.seed)
+        return MappedRows(self.X, self.scaling, chosen)
 
     def permuted(self, seed: int) -> MappedRows:
-        return MappedRows(self.X, self.scaling, self.samples, seed)
+        """On disk, too: a nameless file that is gone with the rows."""
+        rng = np.random.default_rng(seed)
+        shape = (self.n_samples, self.n_features)
+        with TemporaryFile() as file:
+            copy = np.memmap(file, self.dtype, "w+", shape=shape)
+        for where, rows in self.blocks():
+            copy[:, where] = rng.permuted(rows, axis=1).T
+        return MappedRows(copy, Scaling.identity(self.n_features, self.dtype))
 
 
 class StackedRows(FeatureRows):
@@ -160,7 +163,6 @@ class StackedRows(FeatureRows):
         self.ends = np.cumsum([part.n_features for part in parts])
         self.n_features = int(self.ends[-1])
         self.n_samples, self.dtype = parts[0].n_samples, parts[0].dtype
-        self.is_sparse = any(part.is_sparse for part in parts)
 
     @property
     def n_entries(self) -> int:
@@ -175,20 +177,9 @@ class StackedRows(FeatureRows):
     def of_samples(self, samples: np.ndarray) -> StackedRows:
         return StackedRows([part.of_samples(samples) for part in self.parts])
 
-    def permuted(self, seed: int) -> StackedRows:
-        seeds = range(seed * len(self.parts), (seed + 1) * len(self.parts))
-        return StackedRows([part.permuted(s) for part, s in zip(self.parts, seeds)])
-
     def times(self, B: np.ndarray) -> np.ndarray:
         return np.concatenate([part.times(B) for part in self.parts])
 
     def times_transposed(self, W: np.ndarray) -> np.ndarray:
         pieces = np.split(W, self.ends[:-1])
         return np.sum([p.times_transposed(w) for p, w in zip(self.parts, pieces)], axis=0)
-
-
-def feature_slices(n_features: int, n_samples: int) -> Iterator[slice]:
-    """Blocks of features with about `BLOCK_ENTRIES` entries each."""
-    step = max(1, BLOCK_ENTRIES // max(1, n_samples))
-    for first in range(0, n_features, step):
-        yield slice(first, min(first + step, n_features))

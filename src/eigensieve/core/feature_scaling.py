@@ -6,7 +6,6 @@ block of features, or left implicit for a sparse table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InputError
+from .feature_blocks import feature_slices
 
 # a feature whose deviations are below this share of its size is constant but for round-off
 ROUND_OFF = 16 * float(np.finfo(np.float64).eps)
@@ -46,10 +46,10 @@ class Scaling:
             np.add(out, self.lift[where], out=out, casting="same_kind")
         return out
 
-    @property
-    def is_varying(self) -> np.ndarray:
-        """Mask of the features that take part; the others are constant, and zero in M."""
-        return self.factor != 0.0
+    @classmethod
+    def identity(cls, n: int, dtype: np.dtype) -> Scaling:
+        """For features that are scaled already."""
+        return cls(np.zeros(n), np.ones(n), np.zeros(n), dtype)
 
 
 def find_scaling(X: Any, *, center: bool, scale: bool, offset: float) -> Scaling:
@@ -79,7 +79,7 @@ def _measure_dense(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray,
     """Shift, largest modulus, and norm of the shifted feature in units of that modulus."""
     n = X.shape[1]
     shift, size, norm = np.zeros(n), np.ones(n), np.zeros(n)
-    for where in _column_blocks(X):
+    for where in feature_slices(n, X.shape[0]):
         block = X[:, where].astype(np.float64)
         peak = np.abs(block).max(axis=0)
         size[where] = np.where(peak > 0, peak, 1.0)
@@ -90,12 +90,6 @@ def _measure_dense(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray,
             shift[where] = mean * size[where]
         norm[where] = np.sqrt(np.einsum("ij,ij->j", block, block))
     return shift, size, norm
-
-
-def _column_blocks(X: np.ndarray) -> Iterator[slice]:
-    step = max(1, 2_000_000 // max(1, X.shape[0]))
-    for first in range(0, X.shape[1], step):
-        yield slice(first, first + step)
 
 
 def _measure_sparse(X: Any, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .leading import SearchStopped, leading_eigenvector, point_up
+from .leading import SearchStopped, leading_eigenvector
 from .qalpha_options import QAlphaOptions
-from .relevance import Family, Form
+from .relevance import Family
 from .solution import Status
 
 # multiplications in one product with G up to which "auto" means
 EXACT = 200_000  # exact eigenvectors in every cycle,
 SEVERAL, STARTS = 5_000_000, 6  # several starts
 SLOWER = 10  # exact eigenvectors than single steps, with the same end
+# chance has many local optima, one of which a race of random starts avoids
+RACERS, SPRINT = 60, 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +49,12 @@ def ascend(
 ) -> Ascent:
     """The best of several starts."""
     method = choose_eigensolver(options, family.cost)
-    wanted = choose_starts(options, family.cost, method)
+    wanted, races = choose_starts(options, family.cost)
     best: Ascent | None = None
     for i in range(wanted):
-        basis = family.start(rng if i else None)
+        basis = (
+            _race(family, options, budget, rng) if races and i else family.start(rng if i else None)
+        )
         found = _ascend_once(family, basis, method, options, budget)
         ended = budget.stop()
         if best is None or found.history[-1] > best.history[-1]:
@@ -61,7 +65,22 @@ def ascend(
     assert best is not None
     is_cut = found.status in (Status.TIME_LIMIT, Status.INTERRUPTED) or i + 1 < wanted
     status = best.status if ended is None or not is_cut else ended
-    return replace(best, status=status, eigensolver=method, n_starts=i + 1)
+    n_starts = 1 + RACERS * i if races else i + 1
+    return replace(best, status=status, eigensolver=method, n_starts=n_starts)
+
+
+def _race(family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator) -> Any:
+    """Where the best of many random starts is after some single steps."""
+    short = replace(options, max_iter=SPRINT)
+    best: Ascent | None = None
+    for _ in range(RACERS):
+        found = _ascend_once(family, family.start(rng), "single-step", short, budget)
+        if best is None or found.history[-1] > best.history[-1]:
+            best = found
+        if budget.stop() is not None:
+            break
+    assert best is not None
+    return best.basis
 
 
 def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
@@ -73,11 +92,17 @@ def choose_eigensolver(options: QAlphaOptions, cost: int) -> str:
     return "lanczos"
 
 
-def choose_starts(options: QAlphaOptions, cost: int, method: str) -> int:
-    """As many as asked for; "auto": several, unless they would take long."""
+def choose_starts(options: QAlphaOptions, cost: int) -> tuple[int, bool]:
+    """How many go to the end, and whether all but the first are winners of a race.
+
+    As many as asked for; "auto": the first and the winner of a race, or a few where there are no
+    single steps to race with, or (if that would take long) the first alone.
+    """
     if options.n_init != "auto":
-        return int(options.n_init)
-    return STARTS if cost * (1 if method == "single-step" else SLOWER) <= SEVERAL else 1
+        return int(options.n_init), False
+    if "single-step" in options.eigensolvers:
+        return (2, True) if cost <= SEVERAL else (1, False)
+    return (STARTS if SLOWER * cost <= SEVERAL else 1), False
 
 
 def _ascend_once(
@@ -97,7 +122,8 @@ def _ascend_once(
             status = stopped.status
             if history:
                 break
-            weights = _rough(form, alpha)
+            # something to give where there is no time for a single cycle
+            weights = leading_eigenvector(form, alpha, "single-step", budget.stop)
         basis = form.turn(weights)
         form = family.at(basis)
         history.append(form.value(weights))
@@ -107,8 +133,3 @@ def _ascend_once(
             status = Status.CONVERGED
             break
     return Ascent(alpha, basis, history, status is Status.CONVERGED, status)
-
-
-def _rough(form: Form, alpha: np.ndarray) -> np.ndarray:
-    """Something to give where there is no time for a single cycle: one step of the power method."""
-    return point_up(form.apply(alpha))

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..errors import OptionError
 from .checks import check_k, check_number
-from .feature_kernels import FeatureKernel
+from .feature_kernels import BIGGEST, FeatureKernel
 from .leading import EIGENSOLVERS
 from .supervised_relevance import Blocks
 
-BIGGEST = float(np.finfo(np.float64).max)
 # gap and supervised are indefinite: a power step could go to the wrong end of the spectrum
 ALLOWED = {
     "standard": ("lanczos", "gram", "single-step"),
@@ -24,6 +23,7 @@ ALLOWED = {
     "gap": ("lanczos",),
     "supervised": ("lanczos",),
 }
+DEFAULT_GAMMA = 0.5
 WITH_KERNEL = ("lanczos", "single-step")
 VARIANTS = tuple(ALLOWED)
 
@@ -39,7 +39,7 @@ class QAlphaOptions:
     eigensolver: str = "auto"
     n_init: int | str = "auto"
     offset: float | str = "auto"
-    gamma: float = 0.5
+    gamma: float = DEFAULT_GAMMA
     k_within: int = 2
     k_between: int = 1
     center: bool | str = "auto"
@@ -90,6 +90,11 @@ class QAlphaOptions:
             return
         if self.variant not in ("standard", "ritz"):
             raise OptionError(f"variant {self.variant!r} has no kernel form; use kernel=None")
+        if self.gamma != DEFAULT_GAMMA:
+            raise OptionError(
+                f"gamma is {self.gamma!r}, which belongs to variant 'supervised'; that of a kernel "
+                f"goes into kernel_params={{'gamma': {self.gamma!r}}}"
+            )
         FeatureKernel.of(self.kernel, self.kernel_params)
 
     @property

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .feature_rows import FeatureRows, feature_slices
+from .feature_blocks import feature_slices
+from .feature_rows import FeatureRows
 from .feature_scaling import Scaling
 
 
@@ -60,6 +61,11 @@ class SparseRows(FeatureRows):
             X.indices[first:last] = rng.choice(self.n_samples, last - first, replace=False)
         X.has_sorted_indices = False
         return SparseRows(X, self.b)
+
+    def beside(self, other: FeatureRows) -> FeatureRows:
+        if not isinstance(other, SparseRows):
+            return super().beside(other)
+        return SparseRows(sparse.hstack([self.X, other.X]), np.concatenate([self.b, other.b]))
 
     def times(self, B: np.ndarray) -> np.ndarray:
         out = self.X.T @ B

@@ -35,8 +35,8 @@ def spectral_clusters(
     X : array (n_samples, n_features), numpy or scipy.sparse: what `QAlphaSelector.transform` gives
     n_clusters : int
     center, scale : bool
-        Whether features are centred and scaled first. Neither, if they are weighted: scaling would
-        take the weights off.
+        Whether features are centred and scaled first. ``scale=False`` for weighted columns: scaling
+        would take the weights off.
     n_init : starts of k-means
     random_state : seed of k-means
 

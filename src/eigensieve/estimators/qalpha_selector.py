@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 
 from ..core.budget import Budget
 from ..core.checks import check_labels, check_number
-from ..core.qalpha_null import LEVEL, QAlphaNull, adjust, compare_with_permuted
+from ..core.qalpha_null import QAlphaNull, compare_with_permuted
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import check_null_fits, make_rows
 from ..core.solution import Status
@@ -29,8 +29,6 @@ from ..core.weight_cut import CUTS, count_relevant
 from ..errors import InputError, OptionError
 from ..solvers.qalpha import check_classes, solve_rows, solve_table
 from ._shared import check_unique_names, clip_k, draw_seed, tell_if_unfinished
-
-CUT_IN_WORDS = {"otsu": "Otsu", "ratio": "ratio gap", "energy": "energy", "null": "null"}
 
 
 class QAlphaSelector(SelectorMixin, BaseEstimator):
@@ -68,8 +66,9 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         entries x clusters), else "single-step".
     n_init : int or "auto"
         Starts, of which the best counts: the first from the singular vectors of the table, the
-        others at random. "auto": 6, and 1 for large tables (5,000,000 entries x clusters; 500,000
-        where single steps are not used).
+        others at random. "auto": the first, and the best of 60 random ones after a few single
+        steps (variants without single steps: 6 starts). Large tables (5,000,000 entries x
+        clusters; 500,000 without single steps): the first only.
     offset : float or "auto"
         Added to every feature, in units of its deviation, before it is scaled. "auto": 0.5 for
         variant "supervised", where it is needed if the class means differ (0 if only their
@@ -88,7 +87,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         Runs beside permuted copies of all features, which give ``null_``: each costs about twice
         the fit. The profile of the weights is no evidence by itself: that of noise is as sparse.
     weight : bool, default False
-        transform returns all columns times their weights, instead of the selected columns.
+        transform returns all columns, as they are given, times their weights, instead of the
+        selected columns: scale them before. ``support_`` and ``get_support`` do not change.
     tol, max_iter : a start ends when alpha moves by at most tol in a cycle
     time_limit : seconds for all of the fit; the best so far is kept, with a warning
     random_state : seed of the random starts, permutations and landmarks; None is 0
@@ -103,7 +103,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     objective_ : what was maximised
     n_iter_, converged_ : cycles of the best start, and whether they came to rest
     null_ : QAlphaNull with p_values and the band of the curve, or None without permutations
-    cut_ : how the number of features was decided, in words
+    cut_ : how the number of features was decided: one of the cuts, or "given"
     solution_ : QAlphaSolution, with the history of the objective
     selected_features_ : names (or indices) of the selected features, in column order
     n_clusters_ : n_clusters, at most the number of rows and columns; None for "supervised"
@@ -186,6 +186,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         budget = Budget(time_limit=self.time_limit)
         data, code = self._take_data(X, y, options)
         k = None if self._is_auto() else clip_k(self.n_features_to_select, self.n_features_in_)
+        most = min(data.shape)
+        self.n_clusters_ = None if code is not None else min(self.n_clusters, most)
+        if code is None and self.n_clusters > most:
+            warnings.warn(
+                f"n_clusters is {self.n_clusters}, but the table is {data.shape[0]} x "
+                f"{data.shape[1]}; looking for {most}",
+                UserWarning,
+                stacklevel=2,
+            )
         seed = self.random_state
         if not isinstance(seed, int | np.integer):  # a number is the seed, as for `qalpha`
             seed = draw_seed(seed) or 0
@@ -196,8 +205,11 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self._select(k)
         runs = 0 if self.null_ is None else self.null_.n_permutations
         is_cut = runs < self.n_permutations or ended is Status.INTERRUPTED
-        kept = f"alpha after {self.n_iter_} cycles, {self.n_init_} starts, {runs} permutations"
-        tell_if_unfinished(ended if is_cut else self.solution_.status, kept)
+        status = ended if is_cut else self.solution_.status
+        kept = f"alpha (starts: {self.n_init_}, permutations: {runs})"
+        if status is Status.ITERATION_LIMIT:
+            kept += f"; it is not at rest with max_iter = {self.max_iter}: raise that, or tol"
+        tell_if_unfinished(status, kept)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -220,6 +232,12 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
             raise OptionError(
                 f"n_permutations is {number!r}; it must be a whole number, at least 0"
+            )
+        wanted = self.n_features_to_select
+        if wanted is None or (isinstance(wanted, str) and wanted != "auto"):
+            raise OptionError(
+                f"n_features_to_select is {wanted!r}; it must be a whole number, at least 1, or "
+                "'auto'"
             )
         if not isinstance(self.weight, bool | np.bool_):
             raise OptionError(f"weight is {self.weight!r}; it must be True or False")
@@ -282,8 +300,6 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self.alpha_, self.Q_, self.objective_ = found.alpha, found.Q, found.objective
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.eigensolver_, self.n_init_ = found.eigensolver, found.n_starts
-        limit = min(data.shape)
-        self.n_clusters_ = None if code is not None else min(self.n_clusters, limit)
         if self.classes_ is not None:
             names = self.classes_.tolist()
             self.Q_ = {(names[g], names[h]): Q for (g, h), Q in found.Q.items()}
@@ -291,7 +307,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _select(self, k: int | None) -> None:
         """The largest weights, k or as many as the cut says; of equal ones the first."""
         p = self.n_features_in_
-        self.cut_ = CUT_IN_WORDS[self.cut] if k is None else "given"
+        self.cut_ = self.cut if k is None else "given"
         if k is None and self.cut == "null":
             self.support_ = self._find_significant()
         else:
@@ -307,7 +323,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _find_significant(self) -> np.ndarray:
         if self.null_ is None:  # time was over: a warning says so
             return np.zeros(self.n_features_in_, dtype=bool)
-        found = adjust(self.null_.p_values) <= LEVEL
+        found = self.null_.passing()
         if not found.any():
             warnings.warn(
                 "no feature passes the permuted-features null: none is selected",
@@ -322,6 +338,12 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             return super().get_feature_names_out(input_features)
         check_is_fitted(self)
         return _check_feature_names_in(self, input_features)
+
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Zeros where columns were left out; not for weighted columns, some of which are lost."""
+        if self.weight:
+            raise InputError("weight=True: columns with weight 0 cannot be restored")
+        return super().inverse_transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

@@ -1,28 +1,32 @@
-"""One self-contained HTML page.
-
-The names are loaded on first use (PEP 562): matplotlib is imported with the first page.
-"""
+"""One self-contained HTML page; matplotlib is imported with the first one."""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-_HOME = {"write_selector_report": "selector"}
-
-__all__ = ["write_selector_report"]
-
-if TYPE_CHECKING:
-    from .selector import write_selector_report
+import os
+from collections.abc import Sequence
+from typing import Any
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+def write_selector_report(
+    selector: Any,
+    path: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write the report of a fitted QAlphaSelector: one HTML file, no script, no network.
 
+    Parameters
+    ----------
+    selector : QAlphaSelector
+        A fitted one; with ``n_permutations`` the report says what is more than chance.
+    path : path
+        Where to write; an older file is replaced.
+    names : sequence of str, optional
+        One for every column it was fitted on; default: those of the table it was given.
+    title : str, optional
+    """
+    from .selector import render_selector_report
+    from .shared import write_report
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    write_report(render_selector_report(selector, names=names, title=title), path)

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.qalpha_null import LEVEL, adjust
 from ..errors import InputError
 from ..plots import AlphaDisplay
 from ..plots._style import printable
 from . import selector_words as words
 from .figures import inline_svg
-from .shared import card, render_page, write_report
+from .shared import card, render_page
 
 MOST_ROWS = 200
-
-
-def write_selector_report(
-    selector: Any,
-    path: str | os.PathLike[str],
-    *,
-    names: Sequence[str] | None = None,
-    title: str | None = None,
-) -> None:
-    """Write the report of a fitted QAlphaSelector: one HTML file, no script, no network.
-
-    Parameters
-    ----------
-    selector : QAlphaSelector
-        A fitted one; with ``n_permutations`` the report says what is more than chance.
-    path : path
-        Where to write; an older file is replaced.
-    names : sequence of str, optional
-        One for every column it was fitted on; default: those of the table it was given.
-    title : str, optional
-    """
-    write_report(render_selector_report(selector, names=names, title=title), path)
 
 
 def render_selector_report(
     selector: Any, *, names: Sequence[str] | None = None, title: str | None = None
 ) -> str:
     """The report as HTML: the same bytes for the same selector, so no times."""
+    if not hasattr(selector, "alpha_"):
+        raise InputError(f"{selector!r} is no QAlphaSelector that was fitted")
     return render_page(
         "selector.html.j2",
         title=printable(title or "Features selected by Q-alpha"),
@@ -73,7 +51,7 @@ def _cards(selector: Any) -> list[dict[str, Any]]:
     return [
         card("Features selected", f"{k:,}", f"of {selector.n_features_in_:,}"),
         _evidence_card(selector),
-        card("Choice of k", printable(selector.cut_)),
+        card("Choice of k", words.cut_name(selector)),
         _groups_card(selector),
     ]
 
@@ -82,7 +60,7 @@ def _evidence_card(selector: Any) -> dict[str, Any]:
     label = "More than chance"
     if selector.null_ is None:
         return card(label, "not tested", "no null was computed")
-    n = np.sum(words.passing(selector) & selector.support_)
+    n = np.sum(selector.null_.passing() & selector.support_)
     return card(label, f"{n:,}", f"of {words.n_selected(selector):,} selected")
 
 
@@ -130,13 +108,13 @@ def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _null_rows(selector: Any, places: np.ndarray, shown: np.ndarray) -> list[dict[str, Any]]:
     null = selector.null_
-    rates = adjust(null.p_values)
+    rates, passes = words.adjusted(selector), null.passing()
     return [
         {
             "band": f"{words.significant(null.lower[i])} to {words.significant(null.upper[i])}",
             "p_value": words.significant(null.p_values[j], 2),
             "adjusted": words.significant(rates[j], 2),
-            "grey": rates[j] > LEVEL,
+            "grey": not passes[j],
         }
         for i, j in zip(places.tolist(), shown.tolist())
     ]

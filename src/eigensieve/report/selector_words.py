@@ -8,21 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..core.qalpha_null import LEVEL, adjust
+from ..core.qalpha_null import LEVEL
 from ..plots._style import printable, shorten
 from .words import count, versions
 
+ENOUGH_FOR_A_BAND = 20  # permutations
 MOST_CLASSES = 12
 MOST_OF_A_VALUE = 60  # characters
 
 _CUTS = {
     "given": "was given by the user",
-    "ratio gap": (
+    "ratio": (
         "was read off alpha: the cut is where the ratio of two neighbouring values is largest"
     ),
-    "Otsu": "was read off alpha: the cut splits the values best into two groups (Otsu)",
+    "otsu": "was read off alpha: the cut splits the values best into two groups (Otsu)",
     "energy": "was read off alpha: the fewest features with a given share of its squares",
     "null": "is that of the features that stand out from permuted ones",
+}
+_CUT_NAMES = {
+    "given": "given",
+    "ratio": "ratio gap",
+    "otsu": "Otsu",
+    "energy": "energy",
+    "null": "null test",
 }
 _UNTESTED = "A sparse profile is no evidence of signal, as pure noise gives one that is as sparse."
 _HOW_TO_TEST = "QAlphaSelector(n_permutations=20) compares alpha with that of permuted features."
@@ -35,6 +43,10 @@ _FEW = (
 _NOISE = (
     "As far as this test can tell, the profile is what noise gives: a sparse one is no evidence "
     "of signal."
+)
+_NEARLY_ALL = (
+    "More than half of all features stand out: they vary together with others, as genes and "
+    "wavelengths do. That does not make each of them matter; how many to take is a choice."
 )
 _ONLY_THE_BAND = (
     "Half of the selected values or more lie above the null band of their rank. That speaks for "
@@ -76,9 +88,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:#.{digits}g}".rstrip(".").replace("-", "\u2212")
 
 
-def passing(selector: Any) -> np.ndarray:
-    """Mask of the features that stand out from permuted ones; there has to be a null."""
-    return adjust(selector.null_.p_values) <= LEVEL
+def adjusted(selector: Any) -> np.ndarray:
+    """P-values after Benjamini and Hochberg; there has to be a null."""
+    from scipy.stats import false_discovery_control  # slow to import
+
+    return np.asarray(false_discovery_control(selector.null_.p_values))
 
 
 def lead(selector: Any) -> list[str]:
@@ -128,7 +142,7 @@ def evidence_sentence(selector: Any) -> str:
     k = n_selected(selector)
     if selector.null_ is None:
         return f"Whether {'it is' if k == 1 else 'they are'} more than chance was not tested."
-    mask = passing(selector)
+    mask = selector.null_.passing()
     n = int(np.sum(mask & selector.support_))
     if not mask.any():
         who = "No feature"
@@ -149,19 +163,29 @@ def n_above(selector: Any) -> int:
 
 def _warnings(selector: Any) -> list[str]:
     """What the comparison with permuted features means."""
-    mask = passing(selector)
+    mask = selector.null_.passing()
     k, n = n_selected(selector), int(np.sum(mask & selector.support_))
     sentences = []
     if not mask.any():
-        # noise puts 2.5 % of the values above the band: half of them in 1 case of 20 at most
-        sentences.append(_ONLY_THE_BAND if 2 * n_above(selector) >= k > 0 else _NOISE)
+        # noise puts 2.5 % of the values above the band: half of them in 1 case of 20 at most, if
+        # the runs are enough to know such a point
+        known = selector.null_.n_permutations >= ENOUGH_FOR_A_BAND
+        above = known and 2 * n_above(selector) >= k > 0
+        sentences.append(_ONLY_THE_BAND if above else _NOISE)
     elif 2 * n < k:
         sentences.append(_FEW)
+    if 2 * np.sum(mask) > mask.size > 1:
+        sentences.append(_NEARLY_ALL)
     sentences.append(
         f"To stand out is to have p\u00a0≤\u00a0{LEVEL:g} after Benjamini and Hochberg, over "
         f"{count(mask.size, 'feature')} and with "
         f"{count(selector.null_.n_permutations, 'permutation')}."
     )
+    if selector.null_.n_unfinished:
+        sentences.append(
+            f"In {count(selector.null_.n_unfinished, 'run')} of them alpha was not at rest: the "
+            "comparison is a fair one, but may miss features; raise max_iter."
+        )
     further = int(np.sum(mask & ~selector.support_))
     if further:
         verbs = ("stands", "was") if further == 1 else ("stand", "were")
@@ -172,8 +196,12 @@ def _warnings(selector: Any) -> list[str]:
 
 def decided(selector: Any) -> str:
     """How the number of features was decided, to follow 'The number of features'."""
-    cut = str(selector.cut_)
-    return _CUTS.get(cut, f"was decided so: {printable(cut)}")
+    return _CUTS[selector.cut_]
+
+
+def cut_name(selector: Any) -> str:
+    """The same in a word or two."""
+    return _CUT_NAMES[selector.cut_]
 
 
 def is_supervised(selector: Any) -> bool:
@@ -233,7 +261,7 @@ def methods(selector: Any) -> list[tuple[str, str]]:
         ("Starts", _starts(selector)),
         ("Cycles", f"{selector.n_iter_:,}; {converged}"),
         ("Objective", significant(selector.objective_, 6)),
-        ("Number of features", printable(selector.cut_)),
+        ("Number of features", cut_name(selector)),
         ("Null", _null(selector)),
         ("Samples", None if is_kernel_matrix(selector) else f"{selector.n_samples_:,}"),
         ("Features", f"{selector.n_features_in_:,}"),

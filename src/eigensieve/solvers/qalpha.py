@@ -54,7 +54,7 @@ def weigh_features(
     M : array (n, q), numpy (in memory or mapped from a file) or scipy.sparse; float32 stays float32
         With kernel="precomputed": the kernel matrix of the features (n, n).
     n_clusters : int, the k above
-    y : array (q,), labels of the samples, for variant="supervised"
+    y : array (q,), labels of the samples, for variant="supervised"; else not used
     time_limit : seconds; the best so far is returned
     callback : called with `Progress`
     random_state : seed of the random starts and landmarks; None is 0: no two calls differ
