@@ -159,7 +159,7 @@ def test_a_race_finds_what_one_start_misses() -> None:
 
 
 def test_the_null_finds_a_few_strong_features_among_many() -> None:
-    """Beside their copies, too, the best optimum has to be found: else all would look like noise."""
+    """Beside their copies, too, the best optimum has to be found, else all look like noise."""
     found = []
     for seed in range(5):
         X = np.random.default_rng(seed).normal(size=(60, 1000))
