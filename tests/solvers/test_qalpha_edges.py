@@ -100,6 +100,24 @@ def test_every_sparse_format(form: str) -> None:
     np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)
 
 
+@pytest.mark.parametrize("options", [{}, {"variant": "laplacian"}, {"kernel": "poly"}])
+def test_the_null_does_not_fill_in_a_sparse_table(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = sparse.random_array((30, 400), density=0.2, rng=np.random.default_rng(0), format="csr")
+    filled: list[tuple[int, ...]] = []
+
+    def watched(fill: Any) -> Any:
+        return lambda self, *a, **more: (filled.append(self.shape), fill(self, *a, **more))[1]
+
+    for kind in (sparse.csc_array, sparse.csr_array, sparse.coo_array):
+        monkeypatch.setattr(kind, "toarray", watched(kind.toarray))
+    es.QAlphaSelector(n_permutations=1, n_init=1, max_iter=500, **options).fit(X)
+    # affinities of the samples, kernels of the features, limits: never samples x features
+    assert filled
+    assert not [shape for shape in filled if 30 in shape and shape[0] != shape[1]]
+
+
 def test_masked_arrays_are_refused() -> None:
     with pytest.raises(InputError, match="masked"):
         es.qalpha(np.ma.masked_greater(table(), 1.0))
