@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import eigensieve as es
 from eigensieve import PenalizedLDA
 from eigensieve.errors import InputError, OptionError
+from tests.estimators.refusals import assert_wrong_data_is_refused
 from tests.oracles.instances import shifted_classes as make
 
 SHAPES = [(30, 12, 2), (45, 40, 3), (24, 120, 4)]  # samples, columns, classes
@@ -305,18 +306,7 @@ def test_one_column() -> None:
 
 
 def test_wrong_data() -> None:
-    X, y = make(45, 40, 3)
-    for bad, says in ((np.nan, "NaN"), (np.inf, "infinity")):
-        spoilt = X.copy()
-        spoilt[2, 3] = bad
-        with pytest.raises(ValueError, match=says):
-            PenalizedLDA().fit(spoilt, y)
-    with pytest.raises(InputError, match=r"one class only.*'all'"):
-        PenalizedLDA().fit(X, np.full(45, "all"))
-    with pytest.raises(InputError, match="class means are all equal"):
-        PenalizedLDA().fit(np.vstack([X, X]), np.repeat(["a", "b"], 45))
-    with pytest.raises(InputError, match="missing labels"):
-        PenalizedLDA().fit(X, np.where(y == 0, np.nan, y))
+    assert_wrong_data_is_refused(PenalizedLDA(), *make(45, 40, 3))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from eigensieve import SparseOptimalScoring
 from eigensieve.core.solution import Status
 from eigensieve.errors import EigensieveError, InputError, OptionError
 from tests.clock import stop_after
+from tests.estimators.refusals import assert_wrong_data_is_refused
 from tests.oracles.instances import shifted_classes as make
 
 
@@ -239,18 +240,7 @@ def test_labels_of_all_kinds(names: Any) -> None:
 
 
 def test_wrong_data() -> None:
-    X, y = make(45, 40, 3)
-    for bad, says in ((np.nan, "NaN"), (np.inf, "infinity")):
-        spoilt = X.copy()
-        spoilt[2, 3] = bad
-        with pytest.raises(ValueError, match=says):
-            SparseOptimalScoring().fit(spoilt, y)
-    with pytest.raises(InputError, match=r"one class only.*'all'"):
-        SparseOptimalScoring().fit(X, np.full(45, "all"))
-    with pytest.raises(InputError, match="class means are all equal"):
-        SparseOptimalScoring().fit(np.vstack([X, X]), np.repeat(["a", "b"], 45))
-    with pytest.raises(InputError, match="missing labels"):
-        SparseOptimalScoring().fit(X, np.where(y == 0, np.nan, y))
+    assert_wrong_data_is_refused(SparseOptimalScoring(), *make(45, 40, 3))
 
 
 def test_convergence_is_told_of_only_if_it_fails() -> None:
@@ -278,19 +268,12 @@ LOOKS = [0, 1, 4, 10]
 
 @pytest.mark.parametrize("looks", LOOKS)
 @pytest.mark.parametrize("options", [{}, {"alpha": 0.2}])
-@pytest.mark.parametrize(("n", "p", "K", "seed", "shift"), CASES)
+@pytest.mark.parametrize("case", CASES)
 def test_when_the_time_is_up_that_is_what_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-    n: int,
-    p: int,
-    K: int,
-    seed: int,
-    shift: float,
-    options: dict,
-    looks: int,
+    monkeypatch: pytest.MonkeyPatch, case: tuple, options: dict, looks: int
 ) -> None:
     """A model with a warning that speaks of the limit; no other message."""
-    X, y = make(n, p, K, seed, shift)
+    X, y = make(*case)
     stop_after(monkeypatch, looks, Status.TIME_LIMIT)
     lda = SparseOptimalScoring(**options)
     with warnings.catch_warnings(record=True) as told:
@@ -298,27 +281,20 @@ def test_when_the_time_is_up_that_is_what_is_said(
         lda.fit(X, y)
     assert [w.category for w in told] == [ConvergenceWarning]
     assert "time limit" in str(told[0].message)
-    assert lda.predict(X).shape == (n,)
+    assert lda.predict(X).shape == y.shape
     np.testing.assert_allclose(lda.transform(X).std(axis=0), 1, rtol=1e-9)
 
 
 @pytest.mark.parametrize("looks", LOOKS)
 @pytest.mark.parametrize("options", [{}, {"alpha": 0.2}])
-@pytest.mark.parametrize(("n", "p", "K", "seed", "shift"), CASES)
+@pytest.mark.parametrize("case", CASES)
 def test_ctrl_c_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-    n: int,
-    p: int,
-    K: int,
-    seed: int,
-    shift: float,
-    options: dict,
-    looks: int,
+    monkeypatch: pytest.MonkeyPatch, case: tuple, options: dict, looks: int
 ) -> None:
     """A grid search around it must end too: no other error may take its place."""
     stop_after(monkeypatch, looks, Status.INTERRUPTED)
     with pytest.raises(KeyboardInterrupt):
-        SparseOptimalScoring(**options).fit(*make(n, p, K, seed, shift))
+        SparseOptimalScoring(**options).fit(*make(*case))
 
 
 def test_a_generous_time_limit_changes_nothing() -> None:
