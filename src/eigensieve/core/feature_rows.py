@@ -7,6 +7,7 @@ paper only. ``X`` is always samples x features, M its transpose after the scalin
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 
@@ -16,7 +17,7 @@ from .feature_blocks import feature_slices
 from .feature_scaling import Scaling
 
 
-class FeatureRows:
+class FeatureRows(ABC):
     """M by blocks of features; what a kind of table can do faster, it does itself.
 
     Attributes
@@ -36,17 +37,25 @@ class FeatureRows:
         """What one product with a vector costs."""
         return self.n_features * self.n_samples
 
+    @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Some features and their rows of M (b, q), in turn."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_samples(self, samples: np.ndarray) -> FeatureRows:
         """The same rows, of some samples only: not scaled again."""
-        raise NotImplementedError
 
     def permuted(self, seed: int) -> FeatureRows:
         """Each feature with its samples in an order of its own: noise with the same values."""
-        raise NotImplementedError
+        data = np.empty((self.n_samples, self.n_features), dtype=self.dtype)
+        return DenseRows(self._permute_into(data, seed))
+
+    def _permute_into(self, data: np.ndarray, seed: int) -> np.ndarray:
+        """Fill M' (q, n); the order of a feature does not depend on the blocks."""
+        rng = np.random.default_rng(seed)
+        for where, rows in self.blocks():
+            data[:, where] = rng.permuted(rows, axis=1).T
+        return data
 
     def beside(self, other: FeatureRows) -> FeatureRows:
         """These features and others of the same samples."""
@@ -115,9 +124,6 @@ class DenseRows(FeatureRows):
     def of_samples(self, samples: np.ndarray) -> DenseRows:
         return DenseRows(self.data[samples])
 
-    def permuted(self, seed: int) -> DenseRows:
-        return DenseRows(np.random.default_rng(seed).permuted(self.data, axis=0))
-
     def times(self, B: np.ndarray) -> np.ndarray:
         return self.data.T @ B
 
@@ -146,13 +152,10 @@ class MappedRows(FeatureRows):
 
     def permuted(self, seed: int) -> MappedRows:
         """On disk, too: a nameless file that is gone with the rows."""
-        rng = np.random.default_rng(seed)
-        shape = (self.n_samples, self.n_features)
         with TemporaryFile() as file:
-            copy = np.memmap(file, self.dtype, "w+", shape=shape)
-        for where, rows in self.blocks():
-            copy[:, where] = rng.permuted(rows, axis=1).T
-        return MappedRows(copy, Scaling.identity(self.n_features, self.dtype))
+            data = np.memmap(file, self.dtype, "w+", shape=(self.n_samples, self.n_features))
+        scaled = Scaling.identity(self.n_features, self.dtype)
+        return MappedRows(self._permute_into(data, seed), scaled)
 
 
 class StackedRows(FeatureRows):
