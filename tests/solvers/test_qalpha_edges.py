@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
-from eigensieve.core import feature_kernels, qalpha_ascent, relevance
+from eigensieve.core import feature_blocks, feature_kernels, qalpha_ascent, relevance
 from eigensieve.core.budget import Budget
 from eigensieve.core.qalpha_ascent import choose_starts
 from eigensieve.core.qalpha_options import QAlphaOptions
@@ -116,6 +117,19 @@ def test_the_null_does_not_fill_in_a_sparse_table(
     # affinities of the samples, kernels of the features, limits: never samples x features
     assert filled
     assert not [shape for shape in filled if 30 in shape and shape[0] != shape[1]]
+
+
+def test_the_null_of_a_mapped_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permuted in blocks and on disk: the same numbers as in memory."""
+    np.save(tmp_path / "table.npy", table().T)
+    fit = es.QAlphaSelector(n_permutations=2, n_init=1, max_iter=500).fit
+    whole = fit(table().T).null_
+    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", 200)
+    mapped = fit(np.load(tmp_path / "table.npy", mmap_mode="r")).null_
+    assert whole is not None
+    assert mapped is not None
+    np.testing.assert_allclose(mapped.p_values, whole.p_values, atol=1e-12)
+    np.testing.assert_allclose(mapped.upper, whole.upper, atol=1e-8)
 
 
 def test_masked_arrays_are_refused() -> None:
