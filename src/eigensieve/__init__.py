@@ -47,11 +47,17 @@ _HOME = {
     "spectral_clusters": "estimators.clustering",
     "SparseCCA": "estimators.sparse_cca",
     "PermutationTest": "estimators._permutation",
+    "RankedLDA": "estimators.ranked",
     "SparseLDA": "estimators.sparse_lda",
     "SparseOptimalScoring": "estimators.sparse_optimal_scoring",
     "SparsePCA": "estimators.sparse_pca",
     "SparseUncorrelatedLDA": "estimators.sparse_uncorrelated_lda",
     "UncorrelatedLDA": "estimators.uncorrelated_lda",
+    "PreparedClassifier": "studies.prepared",
+    "study": "studies.run:run_study",
+    "Study": "studies.result",
+    "compare": "studies.comparison:compare_methods",
+    "Comparison": "studies.comparison",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -76,6 +82,7 @@ if TYPE_CHECKING:
     from .estimators.group_lasso_lda_cv import GroupLassoLDACV
     from .estimators.penalized_lda import PenalizedLDA
     from .estimators.qalpha_selector import QAlphaSelector
+    from .estimators.ranked import RankedLDA
     from .estimators.sparse_cca import SparseCCA
     from .estimators.sparse_lda import SparseLDA
     from .estimators.sparse_optimal_scoring import SparseOptimalScoring
@@ -88,6 +95,11 @@ if TYPE_CHECKING:
     from .solvers.gloss import GlossPath, gloss_path
     from .solvers.pursuit import find_least_norm as basis_pursuit
     from .solvers.qalpha import weigh_features as qalpha
+    from .studies.comparison import Comparison
+    from .studies.comparison import compare_methods as compare
+    from .studies.prepared import PreparedClassifier
+    from .studies.result import Study
+    from .studies.run import run_study as study
 
 
 def __getattr__(name: str) -> Any:

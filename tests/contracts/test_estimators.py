@@ -14,6 +14,8 @@ import eigensieve as es
 
 ESTIMATORS = [
     es.SparseLDA(),
+    es.RankedLDA(),
+    es.RankedLDA("l1", 2),
     es.SparsePCA(),
     es.SparseCCA(),
     es.UncorrelatedLDA(),
@@ -45,6 +47,7 @@ def test_scikit_learn(estimator, check) -> None:
 def test_supervision_is_declared() -> None:
     # check_estimator does not notice a supervised transformer without this tag
     assert get_tags(es.SparseLDA()).target_tags.required
+    assert get_tags(es.RankedLDA()).target_tags.required
     assert get_tags(es.SparseCCA()).target_tags.required
     assert get_tags(es.UncorrelatedLDA()).target_tags.required
     assert get_tags(es.SparseUncorrelatedLDA()).target_tags.required

@@ -1,12 +1,10 @@
-"""Model files: exact, safe, and clear about what is wrong with a bad one."""
+"""Model files: exact to the last bit, and what a model computes."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,62 +14,17 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from eigensieve.errors import InputError, ModelFileError
-from eigensieve.io import model as model_module
 from eigensieve.io.model import FORMAT_VERSION, LinearModel, load_model, save_model
-
-AWKWARD = [0.1, 1e-300, -0.0, 5e-324, 1 / 3, 1.7976931348623157e308]
-
-
-def make(**changes: Any) -> LinearModel:
-    content: dict[str, Any] = {
-        "features": ("β-actin", 'a,"b"', "g\ud800", "<b>"),
-        "classes": ("u", "v", "w"),
-        "coef": np.resize(AWKWARD, (3, 4)),
-        "intercept": np.array([-0.0, 0.1, 2.0]),
-        "center": np.array(AWKWARD[:4]),
-        "scale": np.array([0.1, 1e-300, 5e-324, 1.0]),
-        "scalings": np.resize(AWKWARD, (4, 2)),
-        "offset": np.array([1e22, -1e-7]),
-        "log2_floor": 0.1,
-        "info": {"method": "sparse-lda", "k": 4, "x": 0.1, "nested": {"b": [1, None, True]}},
-    }
-    return LinearModel(**(content | changes))
-
-
-def tame(log2_floor: float | None = None) -> LinearModel:
-    rng = np.random.default_rng(3)
-    return LinearModel(
-        features=("a", "b"),
-        classes=("u", "v", "w"),
-        coef=rng.normal(size=(3, 2)),
-        intercept=rng.normal(size=3),
-        center=np.array([1.0, 2.0]),
-        scale=np.array([2.0, 0.5]),
-        scalings=rng.normal(size=(2, 1)),
-        offset=np.array([0.25]),
-        log2_floor=log2_floor,
-        info={},
-    )
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    save_model(make(), tmp_path / "model.json")
-    return tmp_path / "model.json"
-
-
-def fails(path: Path, *words: str) -> None:
-    with pytest.raises(ModelFileError) as caught:
-        load_model(path)
-    for word in (str(path), *words):
-        assert word in str(caught.value)
-
+from tests.io.models import make, tame
 
 # ---------------------------------------------------------------- round trip
 
 
-def test_round_trip_is_bit_exact(saved: Path) -> None:
-    before, after = make(), load_model(saved)
+@pytest.mark.parametrize("fill", [None, np.array([-0.0, 5e-324, 0.1, 1 / 3])])
+def test_round_trip_is_bit_exact(saved: Path, fill: np.ndarray | None) -> None:
+    before = make(fill=fill)
+    save_model(before, saved)
+    after = load_model(saved)
     for field in fields(LinearModel):
         old, new = getattr(before, field.name), getattr(after, field.name)
         if isinstance(old, np.ndarray):
@@ -82,6 +35,28 @@ def test_round_trip_is_bit_exact(saved: Path) -> None:
     assert np.signbit(after.intercept[0])
     assert after.digest == before.digest
     assert load_model(str(saved)).digest == before.digest
+
+
+def test_every_pattern_of_bits_survives(tmp_path: Path) -> None:
+    bits = np.random.default_rng(0).integers(0, 2**64, size=3 * 2000, dtype=np.uint64)
+    values = bits.view(np.float64)
+    values[~np.isfinite(values)] = 0.1
+    names = tuple(f"g{j}" for j in range(2000))
+    many = make(
+        features=names,
+        coef=values.reshape(3, 2000),
+        center=values[:2000],
+        scale=np.maximum(np.abs(values[2000:4000]), 5e-324),
+        scalings=values[2000:].reshape(2000, 2),
+        fill=values[1000:3000],
+    )
+    save_model(many, tmp_path / "m.json")
+    after = load_model(tmp_path / "m.json")
+    assert after.coef.tobytes() == values.tobytes()
+    assert after.center.tobytes() == values[:2000].tobytes()
+    assert after.scalings.tobytes() == values[2000:].tobytes()
+    assert after.fill is not None
+    assert after.fill.tobytes() == values[1000:3000].tobytes()
 
 
 def test_no_floor_and_empty_info(tmp_path: Path) -> None:
@@ -95,15 +70,19 @@ def test_file_layout(saved: Path) -> None:
     document = json.loads(saved.read_text("ascii"))
     assert list(document) == ["format", "version", "digest", "model"]
     assert document["format"] == "eigensieve-model"
-    assert document["version"] == FORMAT_VERSION == 1
+    assert document["version"] == FORMAT_VERSION == 2
     assert document["digest"] == make().digest
     assert document["digest"].startswith("sha256:")
-    assert set(document["model"]) == {field.name for field in fields(LinearModel)}
+    names = {field.name for field in fields(LinearModel)}
+    assert set(document["model"]) == names - {"fill"}
+    save_model(make(fill=[1, 2, 3, 4]), saved)
+    assert set(json.loads(saved.read_text("ascii"))["model"]) == names
 
 
 def test_digest_follows_content() -> None:
     digests = {make().digest, make(log2_floor=0.2).digest, make(info={}).digest}
-    assert len(digests) == 3
+    digests |= {make(fill=np.ones(4)).digest, make(fill=np.zeros(4)).digest}
+    assert len(digests) == 5
     assert make(intercept=np.array([0.0, 0.1, 2.0])).digest not in digests  # 0.0 is not -0.0
 
 
@@ -179,7 +158,24 @@ def test_wrong_shape(shape: tuple[int, ...]) -> None:
 
 def test_missing_values_in_new_rows() -> None:
     with pytest.raises(InputError, match="missing or infinite"):
-        tame().predict([[np.nan, 1.0]])  # type: ignore[arg-type]
+        tame().predict(np.array([[np.nan, 1.0]]))
+
+
+def test_missing_values_are_filled() -> None:
+    nan, model = np.nan, replace(tame(), fill=np.array([5.0, -7.0]))
+    filled = tame().decision_function(np.array([[5.0, 1.0], [2.0, -7.0], [5.0, -7.0], [3.0, 4.0]]))
+    X = np.array([[nan, 1.0], [2.0, nan], [nan, nan], [3.0, 4.0]])
+    assert model.decision_function(X).tobytes() == filled.tobytes()
+    assert np.isnan(X).sum() == 4  # the caller's array is not touched
+    with pytest.raises(InputError, match="X has infinite values"):
+        model.predict(np.array([[nan, np.inf]]))
+
+
+def test_missing_values_are_filled_after_log2() -> None:
+    model = replace(tame(log2_floor=0.5), fill=np.array([-9.0, 3.0]))
+    X = np.array([[np.nan, 0.1], [8.0, np.nan]])
+    expected = (np.array([[-9, -1], [3, 3]]) - [1, 2]) / [2, 0.5]
+    np.testing.assert_allclose(model.standardize(X), expected, rtol=1e-15)
 
 
 def test_arrays_are_copies_and_read_only() -> None:
@@ -208,6 +204,9 @@ def test_arrays_are_copies_and_read_only() -> None:
         ({"offset": [], "scalings": np.ones((4, 0))}, "none of them 0"),
         ({"log2_floor": 0.0}, "log2_floor is 0.0"),
         ({"log2_floor": np.inf}, "log2_floor"),
+        ({"fill": [1, 2, 3]}, "fill has shape (3,); expected (4,)"),
+        ({"fill": [1, 2, 3, np.nan]}, "fill has values that are not finite"),
+        ({"fill": "abcd"}, "fill must hold numbers"),
         ({"info": []}, "info must be a dict"),
         ({"info": {"a": np.nan}}, "info must hold finite JSON"),
         ({"info": {"a": np.int64(1)}}, "info must hold finite JSON"),
@@ -267,6 +266,22 @@ def test_from_discriminant_agrees_with_sklearn(n_classes: int) -> None:
     np.testing.assert_allclose(model.transform(X)[:, :m], lda.transform(Z), rtol=1e-8, atol=1e-10)
 
 
+def test_from_discriminant_keeps_the_fill_of_the_selected() -> None:
+    _, sparse, X = fitted(3)
+    fill = np.array([np.nan, 1.5, np.nan, -2.0, 0.25, np.inf])
+    ones = np.ones(6)
+    model = LinearModel.from_discriminant(sparse, list("abcdef"), 0 * ones, ones, None, {}, fill)
+    assert model.fill is not None
+    assert model.fill.tolist() == [1.5, -2.0, 0.25]
+    gaps = X.copy()
+    gaps[::2, 1] = np.nan
+    X[::2, 1] = -2.0
+    assert model.predict(gaps).tolist() == sparse.lda.predict(X).tolist()
+    fill[3] = np.nan
+    with pytest.raises(InputError, match="fill has values that are not finite"):
+        LinearModel.from_discriminant(sparse, list("abcdef"), 0 * ones, ones, None, {}, fill)
+
+
 def test_from_discriminant_survives_the_file(tmp_path: Path) -> None:
     model, _, X = fitted(3)
     save_model(model, tmp_path / "m.json")
@@ -279,198 +294,6 @@ def test_from_discriminant_refuses_weights_outside_the_support() -> None:
     sparse.coef_[0, 0] = 1e-3
     with pytest.raises(InputError, match="outside get_support"):
         LinearModel.from_discriminant(sparse, list("abcdef"), np.zeros(6), np.ones(6), None, {})
-
-
-# ---------------------------------------------------------------- bad files
-
-
-def test_unreadable(tmp_path: Path) -> None:
-    fails(tmp_path / "none.json", "cannot be read", "No such file")
-    fails(tmp_path, "cannot be read")
-
-
-def test_too_large(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert model_module.MAX_BYTES == 64 * 2**20
-    monkeypatch.setattr(model_module, "MAX_BYTES", saved.stat().st_size)
-    load_model(saved)
-    monkeypatch.setattr(model_module, "MAX_BYTES", saved.stat().st_size - 1)
-    fails(saved, "larger than")
-    with pytest.raises(ModelFileError, match="at most"):
-        save_model(make(), saved)
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "not valid JSON"),
-        (b"\xff\xfe{}", "UTF-8"),
-        (b"{", "not valid JSON"),
-        (b"[" * 200_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
-        (b"1" * 5000, "not valid JSON"),
-        (b'{"format": NaN}', "NaN is not allowed"),
-        (b'{"format": 1, "format": 2}', "same key twice"),
-        (b"[]", "not an eigensieve model"),
-        (b"null", "not an eigensieve model"),
-        (b'{"format": "other"}', "not an eigensieve model"),
-        (b'{"format": "eigensieve-model"}', "unknown format version None"),
-        (b'{"format": "eigensieve-model", "version": true}', "unknown format version True"),
-        (b'{"format": "eigensieve-model", "version": 0}', "unknown format version 0"),
-        (
-            b'{"format": "eigensieve-model", "version": 2}',
-            "written by a newer eigensieve (format 2); upgrade",
-        ),
-        (b'{"format": "eigensieve-model", "version": 1}', "must have exactly"),
-        (
-            b'{"format": "eigensieve-model", "version": 1, "digest": "", "model": []}',
-            "must have exactly",
-        ),
-        (
-            b'{"format": "eigensieve-model", "version": 1, "digest": "", "model": {"a": 1e999}}',
-            "no model has",
-        ),
-        (
-            b'{"format": "eigensieve-model", "version": 1, "digest": "sha256:", "model": {}}',
-            "digest does not match",
-        ),
-    ],
-)
-def test_bad_envelope(tmp_path: Path, data: bytes, words: str) -> None:
-    path = tmp_path / "m.json"
-    path.write_bytes(data)
-    fails(path, words)
-
-
-def forge(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Edit the content and give the file a digest that fits."""
-    document = json.loads(path.read_text())
-    change(document["model"])
-    document["digest"] = model_module._digest(document["model"])
-    path.write_text(json.dumps(document))
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda m: m.pop("coef"), "missing or unknown: coef"),
-        (lambda m: m.update(extra=1), "missing or unknown: extra"),
-        (lambda m: m.update(features="abcd"), "features must be a list"),
-        (lambda m: m.update(features=[["a"], "b", "c", "d"]), "features must be a list of strings"),
-        (lambda m: m.update(features=["a", "a", "b", "c"]), "'a' more than once"),
-        (lambda m: m.update(classes=["u", "u", "v"]), "'u' more than once"),
-        (lambda m: m.update(classes={"u": 1}), "classes must be a list"),
-        (lambda m: m.update(features=[], coef=[[], [], []]), "shape"),
-        (lambda m: m["coef"].pop(), "coef does not have the shape"),
-        (lambda m: m["coef"][0].pop(), "coef does not have the shape"),
-        (lambda m: m["coef"].__setitem__(0, 1.0), "coef does not have the shape"),
-        (lambda m: m["intercept"].__setitem__(0, "1.5"), "numbers only, found '1.5'"),
-        (lambda m: m["intercept"].__setitem__(0, None), "numbers only, found None"),
-        (lambda m: m["intercept"].__setitem__(0, True), "numbers only, found True"),
-        (lambda m: m["intercept"].__setitem__(0, 10**400), "intercept must hold numbers"),
-        (lambda m: m["scale"].__setitem__(0, 0), "scale must be positive"),
-        (lambda m: m["scale"].__setitem__(0, -1.0), "scale must be positive"),
-        (lambda m: m.update(offset=[]), "scalings does not have the shape"),
-        (lambda m: m.update(log2_floor="1"), "log2_floor must hold numbers"),
-        (lambda m: m.update(log2_floor=[1]), "log2_floor must hold numbers"),
-        (lambda m: m.update(log2_floor=-1), "it must be positive"),
-        (lambda m: m.update(info=[]), "info must be a dict"),
-    ],
-)
-def test_forged_content(
-    saved: Path, change: Callable[[dict[str, Any]], object], words: str
-) -> None:
-    forge(saved, change)
-    fails(saved, words)
-
-
-def test_integers_are_numbers_too(saved: Path) -> None:
-    forge(saved, lambda m: m["intercept"].__setitem__(0, 3))
-    assert load_model(saved).intercept[0] == 3.0
-
-
-def test_digest_of_another_model(saved: Path) -> None:
-    text = saved.read_text()
-    assert "0.1" in text
-    saved.write_text(text.replace("1e-300", "1e-299", 1))
-    fails(saved, "damaged or edited")
-
-
-def test_white_space_does_not_matter(saved: Path) -> None:
-    saved.write_text(json.dumps(json.loads(saved.read_text()), indent=3))
-    assert load_model(saved).digest == make().digest
-
-
-def mutate(data: bytes, rng: np.random.Generator) -> bytes:
-    """One random change: a byte set, bytes cut out, repeated, or put in."""
-    i, j = sorted(rng.integers(0, len(data), size=2))
-    pieces = [b'"', b"{", b"[", b"NaN", b"1e999", b"9" * 500, b"\xff", b"\\ud800", b"null", b"-"]
-    piece = pieces[rng.integers(len(pieces))]
-    byte = bytes([rng.integers(256)])
-    return [
-        data[:i] + byte + data[i + 1 :],
-        data[:i] + data[j:],
-        data[:j] + data[i:],
-        data[:i] + piece + data[i:],
-        data[:i] + piece + data[i + 1 :],
-    ][rng.integers(5)]
-
-
-def test_mutations_raise_nothing_else(saved: Path) -> None:
-    """A mutant is refused, or it still is the same model (a blank turned to a tab, say)."""
-    data, digest = saved.read_bytes(), make().digest
-    rng = np.random.default_rng(0)
-    refused = 0
-    for _ in range(400):
-        saved.write_bytes(mutate(data, rng))
-        try:
-            assert load_model(saved).digest == digest
-        except ModelFileError:
-            refused += 1
-    assert refused > 350
-
-
-def test_truncations_raise_nothing_else(saved: Path) -> None:
-    data = saved.read_bytes()
-    for size in range(0, len(data) - 1, 7):  # the last byte is a line end
-        saved.write_bytes(data[:size])
-        fails(saved)
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(LinearModel)])
-def test_forged_mutations_raise_nothing_else(saved: Path, name: str) -> None:
-    """Odd values under a good digest: the checks of the fields stand alone."""
-    original = saved.read_text()
-    values: list[Any] = [
-        None,
-        True,
-        "x",
-        -1,
-        10**400,
-        1e308,
-        [],
-        {},
-        [[]],
-        [1.0],
-        "\ud800",
-        {"a": [1]},
-    ]
-    refused = 0
-    for value in values:
-        for whole in (True, False):
-            saved.write_text(original)
-            forge(saved, partial(put, name=name, value=value, whole=whole))
-            try:
-                load_model(saved)
-            except ModelFileError:
-                refused += 1
-    assert refused >= 15
-
-
-def put(content: dict[str, Any], name: str, value: Any, whole: bool) -> None:
-    if whole or not isinstance(content[name], list):
-        content[name] = value
-    else:
-        content[name][0] = value
 
 
 def test_replace_keeps_the_checks() -> None:

@@ -6,20 +6,22 @@ import io
 import itertools
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 from eigensieve import SparseLDA, SparsePCA
+from eigensieve.errors import OptionError
 from eigensieve.plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
 from eigensieve.plots._style import printable, short_names, shorten
 from eigensieve.plots.cv_path import spaced
 from eigensieve.plots.loadings import MOST_BARS
 from eigensieve.plots.projection import MANY_POINTS, MOST_IN_LEGEND
-from eigensieve.studies.cv_path import CVPath
 
 HOSTILE = [
     "$x_1$",
@@ -46,39 +48,68 @@ def iris() -> tuple[np.ndarray, np.ndarray, SparseLDA]:
     return X, y, SparseLDA(3).fit(X, y)
 
 
-@pytest.fixture(scope="module")
-def cv() -> CVPath:
-    rng = np.random.default_rng(0)
-    errors = np.array([0.3, 0.12, 0.1, 0.1]) + 0.02 * rng.random((10, 4))
-    return CVPath((1, 2, 5, 20), errors, errors + 0.01, n_folds=5, n_repeats=2)
+@pytest.fixture
+def cv() -> SimpleNamespace:
+    """What a display reads of a study: k = 2 is within one SE of the smallest error."""
+    table = pd.DataFrame(
+        {
+            "k": [1, 2, 5, 20],
+            "error": [0.31, 0.115, 0.11, 0.112],
+            "se": [0.03, 0.02, 0.01, 0.015],
+            "balanced_error": [0.29, 0.15, 0.12, 0.125],
+        }
+    )
+    return SimpleNamespace(ks=(1, 2, 5, 20), table=table, best_k=2, score="error")
 
 
 # -- error against k -----------------------------------------------------------------
 
 
-def test_error_bars_are_the_errors(cv: CVPath) -> None:
-    display = CVPathDisplay.from_cv(cv).plot()
+@pytest.mark.parametrize("score", ["error", "balanced_error"])
+def test_error_bars_are_those_of_the_score_that_chooses(cv: SimpleNamespace, score: str) -> None:
+    cv.score = score
+    display = CVPathDisplay.from_study(cv).plot()
     line, caps, (bars,) = display.errorbar_.lines
+    main, se = cv.table[score].to_numpy(), cv.table["se"].to_numpy()
     np.testing.assert_array_equal(line.get_xdata(), cv.ks)
-    np.testing.assert_allclose(line.get_ydata(), cv.error)
+    np.testing.assert_allclose(line.get_ydata(), main)
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-    np.testing.assert_allclose(ends[:, 0], cv.error - cv.standard_error)
-    np.testing.assert_allclose(ends[:, 1], cv.error + cv.standard_error)
+    np.testing.assert_allclose(ends[:, 0], main - se)
+    np.testing.assert_allclose(ends[:, 1], main + se)
     assert len(caps) == 2
+    legend = display.ax_.get_legend()
+    words = {"error": "error", "balanced_error": "balanced error"}
+    assert legend.get_texts()[0].get_text() == f"{words.pop(score)} ± SE"
+    # the other one is the thin line, without bars
+    (thin,) = (each for each in display.ax_.lines if each.get_marker() == "s")
+    ((other, label),) = words.items()
+    np.testing.assert_allclose(thin.get_ydata(), cv.table[other])
+    assert legend.get_texts()[1].get_text() == label
+    assert display.ax_.get_ylim()[1] > max(ends.max(), cv.table[other].max())
 
 
-def test_chosen_k_is_marked_and_the_threshold_is_that_of_the_rule(cv: CVPath) -> None:
-    display = CVPathDisplay.from_cv(cv).plot()
-    assert display.chosen_k == cv.best_k
-    assert display.chosen_line_.get_xdata()[0] == cv.best_k
-    assert display.chosen_label_.get_text() == f"chosen: k = {cv.best_k}"
-    lowest = np.argmin(cv.error)
-    assert display.threshold_ == pytest.approx(cv.error[lowest] + cv.standard_error[lowest])
-    assert CVPathDisplay.from_cv(cv, chosen_k=20).chosen_k == 20
+@pytest.mark.parametrize(("score", "limit"), [("error", 0.11), ("balanced_error", 0.12)])
+def test_chosen_k_is_marked_and_the_threshold_is_that_of_the_rule(
+    cv: SimpleNamespace, score: str, limit: float
+) -> None:
+    cv.score = score
+    display = CVPathDisplay.from_study(cv).plot()
+    assert display.chosen_line_.get_xdata()[0] == 2
+    assert display.chosen_label_.get_text() == "chosen: k = 2"
+    assert display.threshold_ == pytest.approx(limit + 0.01)
+    (ring,) = (each for each in display.ax_.lines if each.get_markersize() == 9)
+    np.testing.assert_allclose(ring.get_xydata(), [[2, cv.table[score][1]]])
 
 
-def test_ticks_are_the_true_k(cv: CVPath) -> None:
-    ax = CVPathDisplay.from_cv(cv).plot().ax_
+def test_unknown_scores_are_refused() -> None:
+    with pytest.raises(OptionError, match="'auc' is not known; give one of"):
+        CVPathDisplay([1], [0.1], [0.0], [0.1], score="auc")
+    with pytest.raises(OptionError, match="needs the balanced errors"):
+        CVPathDisplay([1], [0.1], [0.0], score="balanced_error")
+
+
+def test_ticks_are_the_true_k(cv: SimpleNamespace) -> None:
+    ax = CVPathDisplay.from_study(cv).plot().ax_
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "5", "20"]
     assert ax.get_xscale() == "log"
 
@@ -108,6 +139,14 @@ def test_scatter_shows_every_sample_with_a_colour_and_a_shape_per_class(iris) ->
     colours = {tuple(points.get_facecolor()[0]) for points in display.points_}
     shapes = {len(points.get_paths()[0].vertices) for points in display.points_}
     assert len(colours) == len(shapes) == 3
+
+
+def test_scores_of_a_study() -> None:
+    scores = np.arange(8.0).reshape(4, 2)
+    study = SimpleNamespace(scores=scores, labels=np.array(["b", "a", "b", "a"]))
+    display = ProjectionDisplay.from_study(study).plot()
+    np.testing.assert_array_equal(display.points_[0].get_offsets(), scores[1::2])
+    np.testing.assert_array_equal(display.points_[1].get_offsets(), scores[::2])
 
 
 def test_strip_shows_every_score_and_repeats_itself(iris) -> None:
@@ -239,6 +278,15 @@ def test_bars_are_the_loadings_by_weight(iris) -> None:
     assert top < bottom  # rank 1 on top
 
 
+def test_loadings_of_a_study() -> None:
+    features = [("a", (0.5, -0.1)), ("b", (0.2, 0.7))]
+    selected = [SimpleNamespace(name=name, loadings=loadings) for name, loadings in features]
+    display = LoadingsDisplay.from_study(SimpleNamespace(selected=selected)).plot()
+    widths = [[bar.get_width() for bar in bars] for bars in display.bars_]
+    assert widths == [[0.5, 0.2], [-0.1, 0.7]]
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["a", "b"]
+
+
 def test_loadings_of_principal_components(iris) -> None:
     pca = SparsePCA(1, n_features_to_select=2).fit(iris[0])
     display = LoadingsDisplay.from_estimator(pca).plot()
@@ -286,19 +334,19 @@ def test_names_of_classes_lose_their_end_unless_that_makes_them_alike() -> None:
     assert short_names(["a b c d"], 5) == ["a b…"]
 
 
-def test_a_display_draws_on_the_axes_it_is_given(cv: CVPath, iris) -> None:
+def test_a_display_draws_on_the_axes_it_is_given(cv: SimpleNamespace, iris) -> None:
     X, y, model = iris
     figure = Figure()
     one, two, *three = figure.subplots(1, 4)
-    assert CVPathDisplay.from_cv(cv).plot(one).ax_ is one
+    assert CVPathDisplay.from_study(cv).plot(one).ax_ is one
     assert ProjectionDisplay.from_estimator(model, X, y).plot(two).ax_ is two
     assert LoadingsDisplay.from_estimator(model).plot(three).axes_ == three
     assert LoadingsDisplay.from_estimator(model).plot(three[0]).figure_ is figure
 
 
-def test_global_settings_stay_as_they_were(cv: CVPath) -> None:
+def test_global_settings_stay_as_they_were(cv: SimpleNamespace) -> None:
     before = dict(matplotlib.rcParams)
-    CVPathDisplay.from_cv(cv).plot()
+    CVPathDisplay.from_study(cv).plot()
     assert dict(matplotlib.rcParams) == before
 
 
@@ -309,9 +357,12 @@ def test_no_pyplot_and_the_package_is_lazy() -> None:
         "plots.CVPathDisplay([1, 2], [.2, .1], [.01, .01], chosen_k=2).plot()\n"
         "plots.LoadingsDisplay(['a'], [1.0]).plot()\n"
         "plots.ProjectionDisplay([1.0, 2.0], ['a', 'b']).plot()\n"
+        "plots.CorrelationCircleDisplay(['a'], [[.5, .5]]).plot()\n"
+        "plots.GapDisplay([1, 2], [.1, .2], [.2, .3]).plot()\n"
+        "plots.StabilityDisplay(['a'], [.5], [True], [1], [.5]).plot()\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "assert {'AlphaDisplay', 'CVPathDisplay', 'LoadingsDisplay', 'ProjectionDisplay'} "
-        "== set(dir(plots))\n"
+        "assert {'AlphaDisplay', 'CVPathDisplay', 'CorrelationCircleDisplay', 'GapDisplay', "
+        "'LoadingsDisplay', 'ProjectionDisplay', 'StabilityDisplay'} == set(dir(plots))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 

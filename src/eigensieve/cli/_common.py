@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ._types import FoldsOrLoo, Positive, ShareOrAuto
+
 if TYPE_CHECKING:
     import numpy as np
 
     from ..core.budget import Progress as SearchEvent
     from ..core.solution import Solution
-    from ..studies.cv_path import ErrorEstimate
+    from ..studies.estimates import ErrorEstimate
 
 F = TypeVar("F", bound=Callable[..., Any])
 StageProgress = Callable[[str, int, int], None]
@@ -55,69 +57,6 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
     return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
 
 
-class WholeOrAuto(click.ParamType):
-    """``auto``, or a whole number of at least one."""
-
-    name = "N|auto"
-
-    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> int | str:
-        if value == "auto" or isinstance(value, int):
-            return value
-        try:
-            number = int(value)
-        except ValueError:
-            number = 0
-        if number < 1:
-            self.fail(f"{value!r} is neither auto nor a whole number of at least 1.", param, ctx)
-        return number
-
-
-class ShareOrAuto(click.ParamType):
-    """``auto``, or a number from 0 to 1."""
-
-    name = "0..1|auto"
-
-    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float | str:
-        if value == "auto":
-            return "auto"
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number <= 1:
-            self.fail(f"{value!r} is neither auto nor a number from 0 to 1.", param, ctx)
-        return number
-
-
-class Positive(click.ParamType):
-    """A finite number above 0 (click's own range lets nan pass)."""
-
-    name = "number"
-    allowed = "a number above 0"
-
-    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not self.allows(number):
-            self.fail(f"{value!r} is not {self.allowed}.", param, ctx)
-        return number
-
-    def allows(self, number: float) -> bool:
-        return 0 < number < math.inf
-
-
-class NotNegative(Positive):
-    """A finite number of at least 0."""
-
-    allowed = "a number of at least 0"
-
-    def allows(self, number: float) -> bool:
-        return 0 <= number < math.inf
-
-
-# These need the types above.
 criterion_option = click.option(
     "--criterion",
     type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
@@ -125,6 +64,27 @@ criterion_option = click.option(
     show_default=True,
     help="Measure of class separation; auto: logdet (Wilks), fair to many classes (lambda_max for "
     "solvers that seek one direction, such as dc).",
+)
+method_option = click.option(
+    "--method",
+    default="sparse-lda",
+    show_default=True,
+    metavar="NAME",
+    help="What is fitted: sparse-lda, gloss, gloss-d, sulda, plda, slda, qalpha, or a classical "
+    "ranking: pearson, anova, snr, svm-rfe, l1.",
+)
+balanced_option = click.option(
+    "--balanced",
+    is_flag=True,
+    help="Every class counts alike, in the fit and in the choice of k, whatever its size.",
+)
+cv_option = click.option(
+    "--cv",
+    metavar="N|loo",
+    type=FoldsOrLoo(),
+    default=5,
+    show_default=True,
+    help="Folds of the cross-validation; loo: leave one sample (one group) out.",
 )
 shrinkage_option = click.option(
     "--shrinkage",
@@ -153,6 +113,25 @@ jobs_option = click.option(
     metavar="N",
     help="Threads; the result does not depend on it.  [default: all cores]",
 )
+
+
+def repeats_option(default: int) -> Callable[[F], F]:
+    """How often cross-validation is repeated with other folds."""
+    return click.option(
+        "--repeats",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=default,
+        show_default=True,
+        help="How often the cross-validation is repeated with other folds.",
+    )
+
+
+def count_jobs(wanted: int | None) -> int:
+    """The number of threads: all cores, unless another number is given."""
+    import joblib
+
+    return wanted or int(joblib.cpu_count())
 
 
 # ---------------------------------------------------------------- saying things

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -20,21 +20,25 @@ from ._common import ARGS, echo_notes, finite_or_none
 
 if TYPE_CHECKING:
     from ..io.model import LinearModel
-    from ..studies.cv_path import ErrorEstimate
-    from ..studies.fitting import FitResult
+    from ..studies.estimates import ErrorEstimate
+    from ..studies.result import Study
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
+STABILITY = "stability.csv"
+COMPARISON, COMPARISON_JSON = "comparison.csv", "comparison.json"
 HIDDEN = ".eigensieve-"  # how the name of a draft begins
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(
+    folder: Path, files: Sequence[str] = (REPORT, MODEL, SELECTED, CV, STABILITY)
+) -> None:
     """Find out before the work, not after it, that nothing could be written."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise InputError(f"{there}: is a file, and a folder is needed there; choose another --out")
     if not os.access(there, os.W_OK):
         raise InputError(f"{there}: cannot be written to; choose another --out")
-    check_destinations(folder / name for name in (REPORT, MODEL, SELECTED, CV))
+    check_destinations(folder / name for name in files)
 
 
 def check_destinations(paths: Iterable[Path]) -> None:
@@ -137,6 +141,11 @@ def find_model(path: Path) -> Path:
     return path / MODEL
 
 
+def missing_for(model: LinearModel) -> Literal["error", "keep"]:
+    """What to do with missing values of a new table: the model may know how to fill them."""
+    return "error" if model.fill is None else "keep"
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows as comma separated values."""
     buffer = io.StringIO()
@@ -146,68 +155,104 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
-def make_model(result: FitResult, log2_floor: float | None = None) -> LinearModel:
+def make_model(study: Study) -> LinearModel:
     """The model file's content: the selected features, and where they come from."""
     from dataclasses import asdict
 
     from ..io.model import LinearModel
 
-    solution, scaler = result.estimator.solution_, result.standardizer
+    model, solution, source = study.final_estimator, study.solution, study.source
+    scaler, error = model.standardizer_, study.honest_error
     info = {
-        "method": "sparse-lda",
-        "k": result.k,
+        "method": study.setting,
+        "k": study.best_k,
         "criterion": solution.criterion,
-        "shrinkage": float(result.estimator.shrinkage_),
+        "shrinkage": getattr(model.estimator_, "shrinkage_", None),
         "solver": solution.solver,
         "status": str(solution.status),
         "objective": solution.objective,
         "bound": finite_or_none(solution.bound),
         "gap": finite_or_none(solution.gap),
         "eigensieve": __version__,
-        "target": result.target,
-        "n_samples": result.n_samples,
-        "n_features": len(result.names),
-        "seed": result.seed,
-        "fingerprint": result.fingerprint,
-        "error": None if result.error is None else asdict(result.error),
+        "target": source.target,
+        "n_samples": study.n_samples,
+        "n_features": len(study.names),
+        "seed": source.seed,
+        "fingerprint": source.fingerprint,
+        "error": None if error is None else asdict(error.estimate),
     }
     return LinearModel.from_discriminant(
-        result.estimator, result.names, scaler.center, scaler.scale, log2_floor, info
-    )
+        model.estimator_, study.names, scaler.center, scaler.scale, source.log2_floor, info,
+        fill=scaler.fill,
+    )  # fmt: skip
 
 
-def write_fit(
-    stage: Path, result: FitResult, model: LinearModel, held_out: ErrorEstimate | None = None
+def write_study(
+    stage: Path, study: Study, model: LinearModel, held_out: ErrorEstimate | None = None
 ) -> list[str]:
     """Model, tables and report; the names of the files, the report first."""
     from ..io.model import save_model
-    from ..report.page import render_report
+    from ..report.page import render_study
     from ..report.shared import write_report
 
     save_model(model, stage / MODEL)
-    (stage / SELECTED).write_text(selected_csv(result), encoding="utf-8", newline="")
-    (stage / CV).write_text(cv_csv(result), encoding="utf-8", newline="")
-    html = render_report(result, command=command_line(), held_out=held_out)
+    for name, text in (
+        (SELECTED, selected_csv(study)),
+        (CV, cv_csv(study)),
+        (STABILITY, stability_csv(study)),
+    ):
+        (stage / name).write_text(text, encoding="utf-8", newline="")
+    html = render_study(study, command=command_line(), held_out=held_out)
     write_report(html, stage / REPORT)
-    return [REPORT, MODEL, SELECTED, CV]
+    return [REPORT, MODEL, SELECTED, CV, STABILITY]
 
 
-def selected_csv(result: FitResult) -> str:
-    """The selected features, heaviest first."""
-    further = range(1, len(result.selected[0].loadings))
+def selected_csv(study: Study) -> str:
+    """The selected features, heaviest first, with all that is known about each."""
+    further = range(1, len(study.selected[0].loadings))
+    about = study.source.annotation_columns
     header = ["rank", "name", "loading", "weight", *(f"loading_{d + 1}" for d in further)]
+    header += ["selection_frequency", "price", "stand_ins", *about]
+    often = study.frequency[study.ks.index(study.best_k)] if len(study.frequency) else None
+    prices = {price.index: price for price in study.prices}
+    rows = []
+    for s in study.selected:
+        price = prices.get(s.index)
+        row: list[Any] = [
+            s.rank,
+            s.name,
+            s.loadings[0],
+            s.weight,
+            *(s.loadings[d] for d in further),
+        ]
+        row.append("" if often is None else float(often[s.index]))
+        row.append("" if price is None else price.loss)
+        row.append("" if price is None else "; ".join(other.name for other in price.stand_ins))
+        rows.append([*row, *study.source.annotations.get(s.name, ("",) * len(about))])
+    return csv_text(header, rows)
+
+
+def cv_csv(study: Study) -> str:
+    """The error for every k; the header only, where no class could be cross-validated."""
+    header = ["k", "error", "se", "balanced_error", "auc", "n_features"]
+    header += ["setting"] if len(study.settings) > 1 else []
+    rows = ([_known(row[name]) for name in header] for row in study.rows)
+    return csv_text(header, rows)
+
+
+def stability_csv(study: Study) -> str:
+    """How often each feature was selected, for every k; features never selected are left out."""
+    ks = study.ks if len(study.frequency) else ()
+    header = ["name", *(f"k={k}" for k in ks)]
     rows = (
-        [s.rank, s.name, float(s.loadings[0]), s.weight, *(float(s.loadings[d]) for d in further)]
-        for s in result.selected
+        [name, *often] for name, often in zip(study.names, study.frequency.T.tolist()) if any(often)
     )
     return csv_text(header, rows)
 
 
-def cv_csv(result: FitResult) -> str:
-    """The error for every k; the header only, where no class could be cross-validated."""
-    header = ("k", "error", "se", "balanced_error")
-    table = [] if result.cv is None else result.cv.table()
-    return csv_text(header, ([row[name] for name in header] for row in table))
+def _known(value: Any) -> Any:
+    """An empty cell for what is not a number."""
+    return "" if isinstance(value, float) and value != value else value
 
 
 def command_line() -> str:

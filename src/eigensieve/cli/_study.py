@@ -1,63 +1,82 @@
-"""From the options of a command to a FitResult, Ctrl-C and warnings included."""
+"""From the options of a command to a study, Ctrl-C included."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
-from ._common import StageProgress, show_search
+from ..errors import EigensieveError, InputError
+from ._common import StageProgress, echo_notes, show_search
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..estimators.sparse_lda import SparseLDA
-    from ..studies.fitting import FitResult
+    from ..studies.result import Study
 
 FEWEST_SAMPLES = 4
 FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
+CHECKPOINT = ".eigensieve-checkpoint"
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table and what to do with it, checked by ``check_task``."""
+    """A table and what to do with it, checked by ``check_task``.
+
+    ``settings`` are estimators by name; of several the best is taken, along with k.
+    """
 
     X: np.ndarray
     y: np.ndarray
     names: list[str]
     target: str
     k: int | str
-    estimator: SparseLDA
+    settings: dict[str, Any]
     seed: int
     n_jobs: int | None
+    groups: np.ndarray | None = None
+    missing: str = "error"
+    score: str = "error"
+    cv: int | str = 5
+    n_repeats: int = 5
+    n_permutations: int = 0
+    ks: Sequence[int] | None = None
 
     @property
-    def auto(self) -> bool:
-        """Whether cross-validation is to choose k."""
-        return self.k == "auto"
+    def must_choose(self) -> bool:
+        """Whether cross-validation is to choose k, or a setting."""
+        return self.k == "auto" or len(self.settings) > 1
 
     @property
-    def n_free(self) -> int:
-        """How many features may be selected."""
-        return len(self.names) - len(self.estimator.exclude)
+    def estimator(self) -> Any:
+        """The first of the settings: wishes are the same for all of them."""
+        return next(iter(self.settings.values()))
 
     @property
-    def ks(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """The values of k to try: those that include and exclude allow.
 
         A solver that starts anew for every k is not asked for more than the k wanted.
         """
-        from ..solvers.dispatch import find_solvers
-        from ..studies.cv_path import DEFAULT_KS
+        from ..studies.run import DEFAULT_KS
+        from ..studies.settings import usable_range
 
-        if not self.auto and find_solvers()[self.estimator.solver].path is None:
+        solver = getattr(self.estimator, "solver", None)
+        if self.k != "auto" and self.ks is None and not has_path(solver):
             return [int(self.k)]
-        least = max(1, len(self.estimator.include))
-        most = max(least, self.n_free)
-        return sorted({least, *(k for k in DEFAULT_KS if least <= k <= most)})
+        allowed = usable_range(self.settings.values(), len(self.names))
+        if self.ks is not None:
+            return list(self.ks)
+        return sorted({allowed.start, *(k for k in DEFAULT_KS if k in allowed)})
+
+
+def has_path(solver: str | None) -> bool:
+    """Whether a search for the largest k gives the smaller ones as well."""
+    from ..solvers.dispatch import find_solvers
+
+    return solver not in find_solvers() or find_solvers()[solver].path is not None
 
 
 def check_task(task: Task) -> None:
@@ -65,7 +84,7 @@ def check_task(task: Task) -> None:
     import numpy as np
 
     classes, counts = np.unique(task.y, return_counts=True)
-    n, least = len(task.y), len(task.estimator.include)
+    n = len(task.y)
     if n < FEWEST_SAMPLES:
         raise InputError(f"the table has {n} sample(s); at least {FEWEST_SAMPLES} are needed")
     if len(classes) < 2:
@@ -77,22 +96,32 @@ def check_task(task: Task) -> None:
         raise InputError(
             f"every sample has a label of its own in {task.target!r}; name a column of classes"
         )
-    if task.auto and counts.min() < FEWEST_OF_A_CLASS:
+    if task.must_choose and task.cv != "loo" and counts.min() < FEWEST_OF_A_CLASS:
         small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < FEWEST_OF_A_CLASS]
         raise InputError(
             f"too few samples of class {', '.join(small[:5])} to choose k by cross-validation, "
             f"which takes {FEWEST_OF_A_CLASS} of each; give --k a number, or leave them out"
         )
-    both = set(task.estimator.include) & set(task.estimator.exclude)
+    check_wishes(task)
+
+
+def check_wishes(task: Task) -> None:
+    """include, exclude and k must leave a choice, or at least an answer."""
+    from ..studies.settings import usable_range
+
+    include = set(getattr(task.estimator, "include", ()))
+    both = include & set(getattr(task.estimator, "exclude", ()))
     if both:
         raise InputError(f"{task.names[min(both)]!r} is in --include and in --exclude")
-    if not task.auto and not max(1, least) <= int(task.k) <= task.n_free:
-        wishes = "" if task.n_free == len(task.names) and not least else " (--include, --exclude)"
-        raise InputError(
-            f"k is {task.k}; this table allows {max(1, least)} to {task.n_free}{wishes}"
-        )
-    if task.n_free < max(1, least):
+    allowed = usable_range(task.settings.values(), len(task.names))
+    if not allowed:
         raise InputError("--exclude leaves no feature to select; exclude fewer")
+    if task.k != "auto" and int(task.k) not in allowed:
+        free = allowed.start == 1 and allowed.stop == len(task.names) + 1
+        wishes = "" if free else " (--include, --exclude)"
+        raise InputError(
+            f"k is {task.k}; this table allows {allowed.start} to {allowed.stop - 1}{wishes}"
+        )
 
 
 def find_features(
@@ -112,9 +141,17 @@ def find_features(
     return sorted({place[name] for name in wanted})
 
 
-def run_task(task: Task, progress: StageProgress) -> FitResult:
-    """Cross-validate and fit; what Ctrl-C cut short is noted in the result."""
-    from ..studies.fitting import fit_study
+def run_task(
+    task: Task,
+    progress: StageProgress,
+    checkpoint: Path | None = None,
+    **source: Any,
+) -> Study:
+    """Cross-validate and fit; what Ctrl-C cut short is noted in the result.
+
+    ``source`` adds to what the study knows of its origin (log2_floor, annotations).
+    """
+    from ..studies.run import run_study
 
     step = "starting"
 
@@ -123,24 +160,54 @@ def run_task(task: Task, progress: StageProgress) -> FitResult:
         step = f"{stage} {done} of {total} done"
         progress(stage, done, total)
 
-    with noted_warnings() as notes:
-        try:
-            result = fit_study(
-                task.X, task.y, task.names, target=task.target, k=task.k, ks=task.ks,
-                estimator=task.estimator, seed=task.seed, n_jobs=task.n_jobs, progress=watch,
-                search_progress=show_search(progress),
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{step}; k is not known yet: nothing was written") from None
-    return replace(result, notes=[*result.notes, *notes])
+    several = task.settings if len(task.settings) > 1 else task.estimator
+    try:
+        study = run_study(
+            task.X, task.y, several, task.sizes, task.cv, task.groups, task.n_repeats,
+            task.n_jobs, task.seed, k=task.k, score=task.score, missing=task.missing,
+            n_permutations=task.n_permutations, names=task.names, target=task.target,
+            checkpoint=checkpoint, restart=True, progress=watch,
+            search_progress=show_search(progress),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        kept = "" if checkpoint is None else "; the same command goes on from there"
+        raise KeyboardInterrupt(
+            f"{step}; k is not known yet: no result was written{kept}"
+        ) from None
+    return replace(study, source=replace(study.source, **source))
 
 
 @contextmanager
-def noted_warnings() -> Iterator[list[str]]:
-    """Warnings as sentences of a list, each once, when the block has ended."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield notes
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        notes.append(f"{text[:1].upper()}{text[1:]}.")
+def resumable(folder: Path, *, several: bool = False) -> Iterator[Path]:
+    """Where a command keeps its progress: a hidden file (or folder of files) beside its results.
+
+    After success, or an error that the same input would give again, it goes; after a crash or
+    Ctrl-C it stays, and the same command goes on from there.
+    """
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
+    if place.exists():
+        echo_notes([f"{place} is there from an earlier run; what fits is used again"])
+    folder.mkdir(parents=True, exist_ok=True)
+    if several:
+        place.mkdir(exist_ok=True)
+    try:
+        yield place
+    except EigensieveError:
+        discard(place)
+        for path in created:
+            with suppress(OSError):  # somebody else has put a file there
+                path.rmdir()
+        raise
+    discard(place)
+
+
+def discard(place: Path) -> None:
+    """Delete the file, or the folder with its files."""
+    if not place.is_dir():
+        place.unlink(missing_ok=True)
+        return
+    for file in place.glob("*.jsonl"):
+        file.unlink(missing_ok=True)
+    with suppress(OSError):  # somebody else has put a file there
+        place.rmdir()

@@ -10,9 +10,10 @@ import click
 
 from ..errors import InputError
 from . import _common as common
+from . import _types as types
 from ._common import echo_json, echo_notes, echo_table, finite_or_none, printable
 from ._study import find_features
-from .fit import resolve_floor, take_log2
+from ._tables import resolve_floor, take_log2
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +65,7 @@ class Claim:
 @common.shrinkage_option
 @click.option(
     "--time-limit",
-    type=common.NotNegative(),
+    type=types.NotNegative(),
     metavar="SECONDS",
     default=10.0,
     show_default=True,

@@ -15,21 +15,22 @@ from ._outputs import (
     MODEL,
     REPORT,
     SELECTED,
+    STABILITY,
     check_folder,
     csv_text,
     make_model,
     staged,
-    write_fit,
+    write_study,
 )
 from ._study import Task, run_task
+from ._summary import echo_features, echo_stability
 from .evaluate import Evaluation, evaluate_model
-from .fit import echo_features
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..datasets.loader import NamedTable
-    from ..studies.fitting import FitResult
+    from ..studies.result import Study
 
 TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
 
@@ -72,7 +73,7 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
     echo_story(result, found, all_features_error(table, train, test))
     echo_next(out)
     if result.interrupted:
-        raise KeyboardInterrupt(f"what was done so far is in {out}")
+        raise KeyboardInterrupt(f"{'; '.join(result.unfinished)}; what was done so far is in {out}")
 
 
 def make_task(table: NamedTable, train: np.ndarray, seed: int) -> Task:
@@ -80,11 +81,11 @@ def make_task(table: NamedTable, train: np.ndarray, seed: int) -> Task:
 
     estimator = SparseLDA(random_state=seed)
     X, y = table.X[train], table.y[train]
-    return Task(X, y, table.names, TARGET, "auto", estimator, seed, n_jobs=2)
+    return Task(X, y, table.names, TARGET, "auto", {"sparse-lda": estimator}, seed, n_jobs=2)
 
 
 def write_demo(
-    stage: Path, table: NamedTable, result: FitResult, train: np.ndarray, test: np.ndarray
+    stage: Path, table: NamedTable, result: Study, train: np.ndarray, test: np.ndarray
 ) -> Evaluation:
     """Every file of the demo; the held-out samples are judged by the model file as read back."""
     from ..io.model import load_model, save_model
@@ -96,7 +97,7 @@ def write_demo(
     rule = load_model(stage / MODEL)
     columns = [table.names.index(name) for name in rule.features]
     found = evaluate_model(rule, table.X[test][:, columns], table.y[test], "held-out samples")
-    write_fit(stage, result, model, found.error)
+    write_study(stage, result, model, found.error)
     return found
 
 
@@ -119,13 +120,15 @@ def all_features_error(table: NamedTable, train: np.ndarray, test: np.ndarray) -
     return 1.0 - float(model.score(scaler.apply(table.X[test]), table.y[test]))
 
 
-def echo_story(result: FitResult, found: Evaluation, error_of_all: float) -> None:
+def echo_story(result: Study, found: Evaluation, error_of_all: float) -> None:
     """Selection, error and comparison."""
-    click.echo(f"Selected: {result.k} of {len(result.names)} features")
+    click.echo(f"Selected: {result.best_k} of {len(result.names)} features")
     click.echo(f"(k is the {result.k_rule})\n")
     echo_features(result)
-    if result.error is not None:
-        click.echo(f"Error expected by cross-validation: {describe_error(result.error)}")
+    echo_stability(result)
+    if result.honest_error is not None:
+        estimate = result.honest_error.estimate
+        click.echo(f"Error expected by cross-validation: {describe_error(estimate)}")
     click.echo(
         f"Error on the {found.error.n_samples} held-out tumours: {describe_error(found.error)}\n"
         f"With all {len(result.names)} features the same classifier has an error of "
@@ -143,5 +146,7 @@ def echo_next(out: Path) -> None:
     click.echo(f"  eigensieve predict {path(MODEL)} {path(HELD_OUT)}")
     click.echo(f"  eigensieve evaluate {path(MODEL)} {path(HELD_OUT)} --target {TARGET}")
     click.echo(f"  eigensieve fit {path(TRAINING)} --target {TARGET}\n")
-    click.echo(f"Written to {out}: {', '.join((MODEL, SELECTED, CV, TRAINING, HELD_OUT))}")
+    click.echo(
+        f"Written to {out}: {', '.join((MODEL, SELECTED, CV, STABILITY, TRAINING, HELD_OUT))}"
+    )
     click.echo(f"Open the report: {out / REPORT}")

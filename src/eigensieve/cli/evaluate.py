@@ -11,13 +11,13 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import describe_error, echo_json, echo_notes, echo_table, percent
-from ._outputs import find_model
+from ._outputs import find_model, missing_for
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..io.model import LinearModel
-    from ..studies.cv_path import ErrorEstimate
+    from ..studies.estimates import ErrorEstimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,9 @@ def evaluate_command(model: Path, table: Path, target: str, transpose: bool, as_
 
     rule = load_model(find_model(model))
     check_target(rule, target.strip())
-    data = read_table(table, target, transpose=transpose, columns=rule.features)
+    data = read_table(
+        table, target, transpose=transpose, columns=rule.features, missing=missing_for(rule)
+    )
     assert data.target is not None
     echo_notes(data.notes)
     found = evaluate_model(rule, data.X, data.target, str(table))
@@ -80,7 +82,7 @@ def evaluate_model(rule: LinearModel, X: np.ndarray, y: np.ndarray, how: str) ->
     """Compare the model's predictions with the truth."""
     import numpy as np
 
-    from ..studies.cv_path import error_estimate
+    from ..studies.estimates import error_estimate
 
     unseen = sorted(set(y.tolist()).difference(rule.classes))
     if unseen:

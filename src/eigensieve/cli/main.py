@@ -25,6 +25,7 @@ from ._common import ARGS
 COMMANDS = {
     "demo": "The whole story on an embedded table: select, report, check on held-out samples.",
     "fit": "Select features from a table, estimate the error, write model and report.",
+    "compare": "The package's methods and classical ones side by side, under the same nested CV.",
     "predict": "Classify the rows of a table with a model file.",
     "certify": "How far from optimal is a set of features that any tool has chosen?",
     "evaluate": "How well a model file does on a table with known labels.",

@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
-from ._outputs import check_file, csv_text, find_model, write_atomically
+from ._outputs import check_file, csv_text, find_model, missing_for, write_atomically
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ def predict_command(
             raise InputError(f"{out}: is an input of this command; choose another --out")
         check_file(out)
     rule = load_model(model)
-    data = read_table(table, transpose=transpose, columns=rule.features)
+    data = read_table(table, transpose=transpose, columns=rule.features, missing=missing_for(rule))
     echo_notes(data.notes)
     labels, chances = rule.predict(data.X).tolist(), rule.predict_proba(data.X)
     if out is not None:

@@ -14,7 +14,7 @@ from .checks import check_number
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .shrinkage import SHRINKAGE_FLOOR, check_shrinkage, resolve_shrinkage
-from .stats import DENSE_FEATURES, ClassStats
+from .stats import DENSE_FEATURES, ClassStats, ClassWeight
 
 # One value for both views, or a pair.
 ViewShrinkage = float | str | Sequence[float | str]
@@ -45,11 +45,16 @@ def lda_pencil(
     y: ArrayLike | None = None,
     shrinkage: float | str = "auto",
     ridge: float = 0.0,
+    class_weight: ClassWeight = None,
 ) -> Pencil:
     """The pencil of sparse LDA.
 
     A = sum_k (n_k/n) (m_k - m)(m_k - m)', S_w = (1/n) sum of within-class squares,
     B = (1-s) S_w + s diag(S_w) + ridge I.
+
+    With weights, pi_k proportional to weight_k n_k takes the place of n_k/n:
+    A = sum_k pi_k (m_k - m)(m_k - m)', m = sum_k pi_k m_k, S_w = sum_k pi_k S_k, where S_k is the
+    covariance of class k (divisor n_k).
 
     Parameters
     ----------
@@ -60,11 +65,17 @@ def lda_pencil(
         kept at 1e-10 or more, so that B stays positive definite.
     ridge : float >= 0
         The papers' multiple of the identity.
+    class_weight : None, "balanced" or dict of class: weight > 0
+        What a sample of each class counts: 1, 1/n_k (all classes alike), or the weight given
+        (1 for a class that the dict does not name). ClassStats need form="rows" for it, and
+        None leaves those that are weighted already as they are.
 
     Notes
     -----
     A column that does not vary within the classes gets 1e-10 of its total variance
     as within-class variance; a constant column gets 1, and can never be worth anything.
+    A class with one sample adds nothing to S_w, whatever its weight, and no other class takes
+    its share there. "auto" is found from the samples as they are, without weights.
 
     Examples
     --------
@@ -83,6 +94,8 @@ def lda_pencil(
         stats = ClassStats.from_data(data, y, form="rows")
         assert stats.rows is not None
         s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
+    if class_weight is not None:
+        stats = stats.weighted(class_weight)
     return lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
 
 
@@ -114,7 +127,10 @@ def lda_pencil_from_stats(
         B[np.diag_indices(p)] += d
         return Pencil._trusted(H.T @ H, B, factor=H)
     rows = stats.rows if stats.rows is not None else _gram_rows(stats)
-    W = np.multiply(rows, np.sqrt((1 - s) / n), out=rows if reuse_rows else None)
+    scale = np.sqrt((1 - s) / n)
+    if stats.shares is not None:
+        scale = scale * stats.row_scale()[:, None]
+    W = np.multiply(rows, scale, out=rows if reuse_rows else None)
     return FactorPencil(H, W, d)
 
 

@@ -8,14 +8,16 @@ wide data, where p x p would not fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, OptionError
+from .checks import check_number
 
 # Residuals below this many units in the last place of a column are round-off: a column that is
 # constant (within the classes) must have a variance of exactly zero, not 1e-34.
@@ -23,6 +25,11 @@ ROUND_OFF = 16 * np.finfo(np.float64).eps
 # Up to this many features p x p is small whatever the number of rows.
 DENSE_FEATURES = 500
 LARGEST = 1e70
+# Weights of classes further apart than this say nothing, and their squares would vanish.
+LARGEST_WEIGHT = 1e30
+
+# What each class counts: None as its samples, "balanced" all alike, or a weight per class.
+ClassWeight = Mapping[Any, float] | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +47,10 @@ class ClassStats:
         Residual rows R with R'R = within-class sum of squares (wide data).
     gram : array (p, p) or None
         The within-class sum of squares itself (tall data).
+    row_class : array (m,) or None
+        The index of the class that each of ``rows`` belongs to.
+    shares : array (K,) or None
+        What each class counts where that is not its frequency: see `weighted`.
 
     Examples
     --------
@@ -58,6 +69,8 @@ class ClassStats:
     tails: np.ndarray
     rows: np.ndarray | None
     gram: np.ndarray | None
+    row_class: np.ndarray | None = None
+    shares: np.ndarray | None = None
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, form: str = "auto") -> ClassStats:
@@ -82,8 +95,29 @@ class ClassStats:
         if form == "gram":
             return cls(classes, counts, means, tails, None, rows.T @ rows)
         if form == "rows":
-            return cls(classes, counts, means, tails, rows, None)
+            return cls(classes, counts, means, tails, rows, None, code)
         raise InputError(f"form is {form!r}; it must be 'auto', 'rows' or 'gram'")
+
+    def weighted(self, class_weight: ClassWeight) -> ClassStats:
+        """The same statistics with classes that count as ``class_weight`` says.
+
+        A sample of class k counts weight_k: the share pi_k of a class is proportional to
+        weight_k n_k, and takes the place of n_k/n in ``priors``, in ``mean`` and in both scatters.
+
+        Parameters
+        ----------
+        class_weight : None, "balanced" or dict of class: weight > 0
+            None is 1 for every class, "balanced" is 1/n_k (all shares alike). A class that the
+            dict does not name counts 1.
+        """
+        if class_weight is None:
+            return replace(self, shares=None)
+        if self.rows is None:
+            raise InputError(
+                "class_weight needs the scatter of each class, and these statistics hold the sum "
+                "over the classes; make them with form='rows', or give X and y"
+            )
+        return replace(self, shares=_class_shares(class_weight, self.classes, self.counts))
 
     @property
     def n_samples(self) -> int:
@@ -97,12 +131,12 @@ class ClassStats:
 
     @property
     def priors(self) -> np.ndarray:
-        """Class frequencies."""
-        return self.counts / self.n_samples
+        """Class frequencies, or the shares of weighted classes."""
+        return self.counts / self.n_samples if self.shares is None else self.shares
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of all rows."""
+        """The mean of all rows (of the class means, by their shares, if weighted)."""
         return self.priors @ self.means
 
     def within_variance(self) -> np.ndarray:
@@ -110,6 +144,9 @@ class ClassStats:
         if self.gram is not None:
             return np.diag(self.gram) / self.n_samples
         assert self.rows is not None
+        if self.shares is not None:  # three operands: no second copy of wide data
+            weights = np.square(self.row_scale())
+            return np.einsum("i,ij,ij->j", weights, self.rows, self.rows) / self.n_samples
         return np.einsum("ij,ij->j", self.rows, self.rows) / self.n_samples
 
     def within_scatter(self) -> np.ndarray:
@@ -117,10 +154,16 @@ class ClassStats:
         if self.gram is not None:
             return self.gram / self.n_samples
         assert self.rows is not None
-        return self.rows.T @ self.rows / self.n_samples
+        rows = self.rows if self.shares is None else self.rows * self.row_scale()[:, None]
+        return rows.T @ rows / self.n_samples
+
+    def row_scale(self) -> np.ndarray:
+        """Factors (m,) that make ``rows`` the residual rows of the weighted classes."""
+        assert self.row_class is not None
+        return np.sqrt(self.priors * self.n_samples / self.counts)[self.row_class]
 
     def between_factor(self) -> np.ndarray:
-        """H (c, p), c <= K - 1, with H'H = sum_k (n_k/n) (m_k - m)(m_k - m)'."""
+        """H (c, p), c <= K - 1, with H'H = sum_k pi_k (m_k - m)(m_k - m)', pi = priors."""
         # differences to one class first: equal means then give exact zeros
         shifts = (self.means - self.means[0]) + (self.tails - self.tails[0])
         root = np.sqrt(self.priors)
@@ -143,6 +186,8 @@ class ClassStats:
             raise InputError(
                 f"cannot merge statistics of {self.n_features} and {other.n_features} features"
             )
+        if self.shares is not None or other.shares is not None:
+            raise InputError("cannot merge weighted statistics; merge first, then call weighted")
         if (self.classes.dtype.kind in "US") != (other.classes.dtype.kind in "US"):
             raise InputError("cannot merge classes that are text with classes that are numbers")
         classes = np.union1d(self.classes, other.classes)
@@ -162,7 +207,9 @@ class ClassStats:
             assert self.rows is not None
             assert other.rows is not None
             both = (na > 0) & (nb > 0)
-            return replace(merged, rows=np.vstack([self.rows, other.rows, shift[both]]))
+            own = _row_classes(self, classes), _row_classes(other, classes), np.flatnonzero(both)
+            rows = np.vstack([self.rows, other.rows, shift[both]])
+            return replace(merged, rows=rows, row_class=np.concatenate(own))
         return replace(merged, gram=self._sums() + other._sums() + shift.T @ shift)
 
     def _sums(self) -> np.ndarray:
@@ -177,6 +224,36 @@ def _spread(stats: ClassStats, classes: np.ndarray) -> tuple[np.ndarray, np.ndar
     at = np.searchsorted(classes, stats.classes)
     counts[at], means[at], tails[at] = stats.counts, stats.means, stats.tails
     return counts, means, tails
+
+
+def _row_classes(stats: ClassStats, classes: np.ndarray) -> np.ndarray:
+    """The class of each residual row as an index into a larger list of classes."""
+    assert stats.row_class is not None
+    return np.searchsorted(classes, stats.classes)[stats.row_class]
+
+
+def _class_shares(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """pi (K,), proportional to weight times count, sum 1."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.full(classes.size, 1.0 / classes.size)
+    if not isinstance(class_weight, Mapping):
+        raise OptionError(
+            f"class_weight is {class_weight!r}; it must be None, 'balanced' or a dict of "
+            "class: weight"
+        )
+    index = {label: i for i, label in enumerate(classes.tolist())}
+    weights = np.ones(classes.size)
+    for label, weight in class_weight.items():
+        if label not in index:
+            known = ", ".join(map(repr, index))
+            raise InputError(f"class_weight names the class {label!r}; the classes are {known}")
+        low, high = 1 / LARGEST_WEIGHT, LARGEST_WEIGHT
+        allowed = f"a number > 0 (from {low:.0e} to {high:.0e})"
+        weights[index[label]] = check_number(
+            weight, f"class_weight of class {label!r}", low, high, allowed
+        )
+    shares = weights * counts
+    return shares / shares.sum()
 
 
 def refuse_extremes(magnitude: np.ndarray, names: Sequence[str] | None = None) -> None:

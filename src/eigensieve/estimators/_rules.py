@@ -99,10 +99,15 @@ def make_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) ->
 
 
 def check_priors(given: Any, frequencies: np.ndarray) -> np.ndarray:
-    """Class probabilities: the frequencies, unless others are given."""
+    """Class probabilities: the frequencies, unless others are given, or equal ones wanted."""
     if given is None:
         return frequencies
-    wrong = InputError(f"priors must be {frequencies.size} positive numbers, one per class")
+    if isinstance(given, str) and given == "balanced":
+        return np.full(frequencies.size, 1.0 / frequencies.size)
+    wrong = InputError(
+        f"priors must be {frequencies.size} positive numbers, one per class, or 'balanced'; "
+        f"given was {given!r}"
+    )
     try:
         priors = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

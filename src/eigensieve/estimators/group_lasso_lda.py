@@ -53,8 +53,9 @@ class GroupLassoLDA(GlossClassifier):
         covariance S (the paper's). "lda": LDA with their own covariance: **take it for few
         features**, where the penalty makes S large and the priors weigh too much. Nearest class
         mean; nearest row.
-    priors : array (n_classes,), optional
-        Class probabilities, for "penalized" and "lda"; the frequencies by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities, for "penalized" and "lda"; the frequencies by default, equal
+        if "balanced".
     solver : "auto", "working-set", "dual" or "variational"
         All find the same optimum. "auto" is the dual for within="diagonal" (with at most 21
         classes, and columns that vary within them), else the working set; "variational" is the

@@ -48,8 +48,8 @@ class PenalizedLDA(ProjectedClassifier):
         All there are by default: n_classes - 1, as a rule. Fewer: the leading ones.
     rule : "centroid", "1-nn" or "lda"
         How the projected rows are classified: nearest class mean, nearest training row, LDA.
-    priors : array (n_classes,), optional
-        Class probabilities for rule "lda"; the frequencies by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities for rule "lda"; the frequencies by default, equal if "balanced".
     ridge : float, default 0
         Added to the within-class variances. With columns of different units, standardise them.
     tol : float, default 1e-8

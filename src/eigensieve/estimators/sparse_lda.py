@@ -25,7 +25,7 @@ from ..core.criteria import fix_signs, generalized_eigh
 from ..core.pencil import Pencil
 from ..core.shrinkage import resolve_shrinkage
 from ..core.solution import Solution
-from ..core.stats import ClassStats
+from ..core.stats import ClassStats, ClassWeight
 from ..errors import InputError
 from ..solvers.dispatch import serves, solve, solve_path
 from ._rules import check_priors
@@ -84,8 +84,9 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     ridge : float >= 0
         The papers' multiple of the identity; with ridge = 0 the scale of a column does
         not matter.
-    priors : array (n_classes,), optional
-        Class probabilities; the frequencies in the training data by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities; "balanced" makes them equal. By default the frequencies in the
+        training data, or the shares of the classes where ``class_weight`` is given.
     n_components : int, optional
         Directions kept by `transform`, at most n_classes - 1 (the default); never more than k.
     include, exclude : features (names, indices or a mask) that must, or must not, be selected
@@ -96,6 +97,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     time_limit : seconds for the search
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts
+    class_weight : None, "balanced" or dict of class: weight > 0
+        What a sample of each class counts in the scatters, hence in the selection: 1, 1/n_k (all
+        classes alike) or the weight given (1 for a class that the dict does not name). The
+        share of a class, which replaces its frequency, is proportional to weight_k n_k.
 
     Attributes
     ----------
@@ -111,7 +116,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     Notes
     -----
-    A class may have a single sample. Constant columns are never preferred; of identical
+    A class may have a single sample: it adds nothing to S_w, whatever its weight. The shrinkage
+    "auto" does not depend on ``class_weight``. Constant columns are never preferred; of identical
     columns the first is taken. Features that do not vary within the classes count as
     (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
     best set so far in the fitted estimator and then raises KeyboardInterrupt.
@@ -144,6 +150,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.solver = solver
@@ -158,6 +165,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         self.time_limit = time_limit
         self.solver_options = solver_options
         self.random_state = random_state
+        self.class_weight = class_weight
 
     # -- fitting -------------------------------------------------------------------
 
@@ -209,6 +217,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         stats = ClassStats.from_data(data, labels, form="rows")
         assert stats.rows is not None
         s = resolve_shrinkage(self.shrinkage, stats.rows, stats.classes.size)
+        stats = stats.weighted(self.class_weight)
         pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
         self.classes_ = stats.classes
         check_priors(self.priors, stats.priors)  # before the search, not after it

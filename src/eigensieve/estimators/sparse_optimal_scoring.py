@@ -46,8 +46,8 @@ class SparseOptimalScoring(ProjectedClassifier):
     rule : "lda", "centroid" or "1-nn"
         How the projected rows are classified: LDA as in the paper, nearest class mean, nearest
         training row.
-    priors : array (n_classes,), optional
-        Class probabilities for rule "lda"; the frequencies by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities for rule "lda"; the frequencies by default, equal if "balanced".
     tol : float, default 1e-6
         Change of the scores at which a direction has converged.
     max_iter : int, default 500

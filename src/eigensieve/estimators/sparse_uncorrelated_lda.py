@@ -36,8 +36,8 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         How the projected rows are classified: nearest class mean, nearest training row, LDA. For
         n <= p, as a rule, they agree; use "lda" for n > p, where "centroid" does not see how well
         each direction separates the classes.
-    priors : array (n_classes,), optional
-        Class probabilities for rule "lda"; the frequencies by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities for rule "lda"; the frequencies by default, equal if "balanced".
     rank_tol : float, default 1e-6
         Singular values of the centred rows, columns scaled to unit variance, are zero below this
         share of the largest.

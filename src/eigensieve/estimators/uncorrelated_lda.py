@@ -28,8 +28,8 @@ class UncorrelatedLDA(UncorrelatedClassifier):
     rule : "lda", "centroid" or "1-nn"
         How the projected rows are classified: LDA (for n > p that of scikit-learn), nearest class
         mean, nearest training row.
-    priors : array (n_classes,), optional
-        Class probabilities for rule "lda"; the frequencies by default.
+    priors : array (n_classes,) or "balanced", optional
+        Class probabilities for rule "lda"; the frequencies by default, equal if "balanced".
     rank_tol : float, default 1e-6
         Singular values of the centred rows, columns scaled to unit variance, are zero below this
         share of the largest.

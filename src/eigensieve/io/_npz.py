@@ -1,4 +1,4 @@
-"""NumPy archives with an array X, and perhaps feature_names and a target."""
+"""NumPy archives with an array X, and perhaps feature_names, a target and groups."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from eigensieve.errors import TableError
 from ._sheet import Sheet
 
 
-def read_npz(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
+def read_npz(path: Path, labels: tuple[str, ...], ignore: frozenset[str], transpose: bool) -> Sheet:
     """An .npz file without pickled objects."""
     try:
         # Opened here: np.load leaves the file open when the archive is damaged.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             found = list(archive.files)
-            arrays = {key: archive[key] for key in ("X", "feature_names", target) if key in found}
+            arrays = {key: archive[key] for key in ("X", "feature_names", *labels) if key in found}
     except Exception as error:  # damaged bytes raise nearly anything
         raise TableError(
             f"not a readable .npz file ({error}); write it again with np.savez, without objects"
@@ -34,9 +34,10 @@ def read_npz(path: Path, target: str | None, ignore: frozenset[str], transpose: 
     else:
         sheet.names = [f"column_{j + 1}" for j in range(p)]
         sheet.notes.append(f"The file has no feature_names: named column_1 to column_{p}.")
-    if target is not None and target in arrays:
-        sheet.texts[p] = _vector(target, arrays[target], n)
-        sheet.names = [*sheet.names, target]
+    for name in labels:
+        if name in arrays:
+            sheet.texts[len(sheet.names)] = _vector(name, arrays[name], n)
+            sheet.names = [*sheet.names, name]
     return sheet
 
 

@@ -12,7 +12,9 @@ from eigensieve.errors import MissingExtraError, TableError
 from ._sheet import Sheet, sheet_of_records
 
 
-def read_parquet(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
+def read_parquet(
+    path: Path, labels: tuple[str, ...], ignore: frozenset[str], transpose: bool
+) -> Sheet:
     """A parquet file; an index that pandas wrote holds the names of the rows."""
     try:
         import pyarrow.parquet as pq
@@ -25,13 +27,14 @@ def read_parquet(path: Path, target: str | None, ignore: frozenset[str], transpo
         raise TableError(
             f"not a readable parquet file ({error}); copy or write it again"
         ) from error
-    if target is not None and target in frame.index.names:
+    if not set(labels).isdisjoint(frame.index.names):
         frame = frame.reset_index()
-    apart = ignore | ({target} if target is not None else set())
-    return _sheet_of_rows(frame, apart) if transpose else _sheet_of_columns(frame, target)
+    if transpose:
+        return _sheet_of_rows(frame, ignore.union(labels))
+    return _sheet_of_columns(frame, labels)
 
 
-def _sheet_of_columns(frame: Any, target: str | None) -> Sheet:
+def _sheet_of_columns(frame: Any, labels: tuple[str, ...]) -> Sheet:
     import pandas as pd
 
     names = [str(name) for name in frame.columns]
@@ -39,7 +42,7 @@ def _sheet_of_columns(frame: Any, target: str | None) -> Sheet:
     numbers = np.full(frame.shape, np.nan)
     numbers[:, numeric] = frame.iloc[:, numeric].to_numpy(np.float64, na_value=np.nan)
     text = set(range(len(names))).difference(numeric)
-    text.update(j for j, name in enumerate(names) if name.strip() == target)
+    text.update(j for j, name in enumerate(names) if name.strip() in labels)
     texts = {j: _cells(frame.iloc[:, j]) for j in sorted(text)}
     plain = isinstance(frame.index, pd.RangeIndex)
     return Sheet(names, numbers, texts, None if plain else _cells(frame.index.to_series()))

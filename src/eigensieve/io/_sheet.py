@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,14 +41,18 @@ def sheet_of_records(
 
 def parse_numbers(cells: list[str]) -> tuple[np.ndarray, list[int]]:
     """Cells as numbers (NaN where missing), and the positions of those that are text."""
-    try:
-        if "_" not in "".join(cells):  # float() takes 1_000 for a number
-            return np.fromiter(map(float, cells), np.float64, len(cells)), []
-    except ValueError:
-        pass
+    if "_" not in "".join(cells):  # float() takes 1_000 for a number
+        with suppress(ValueError):
+            return _floats(cells), []
+        with suppress(ValueError):
+            return _floats(["nan" if cell in MISSING else cell for cell in cells]), []
     parsed = [parse_number(cell) for cell in cells]
     odd = [j for j, value in enumerate(parsed) if value is None]
     return np.array([np.nan if value is None else value for value in parsed]), odd
+
+
+def _floats(cells: list[str]) -> np.ndarray:
+    return np.fromiter(map(float, cells), np.float64, len(cells))
 
 
 def parse_number(cell: str) -> float | None:

@@ -31,7 +31,7 @@ def suffix_of(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """Where things are in a delimited file."""
 
     path: Path
@@ -86,19 +86,21 @@ def _open_text(path: Path) -> TextIO:
     return open(path, encoding="utf-8-sig", newline="")
 
 
-def read_text(path: Path, target: str | None, ignore: frozenset[str], transpose: bool) -> Sheet:
+def read_text(
+    path: Path, labels: tuple[str, ...], ignore: frozenset[str], transpose: bool
+) -> Sheet:
     """A .csv, .tsv or .txt file, also compressed."""
-    layout = _layout(path, transpose)
-    if transpose:
-        sheet = _read_rows(layout, ignore | ({target} if target is not None else set()))
-    else:
-        sheet = _read_columns(layout, target)
+    layout = layout_of(path, transpose)
+    sheet = _read_rows(layout, ignore.union(labels)) if transpose else _read_columns(layout, labels)
     sheet.delimiter = layout.delimiter
     return sheet
 
 
-def _layout(path: Path, transpose: bool) -> _Layout:
-    """Look at the header and the first row only."""
+def layout_of(path: Path, transpose: bool) -> Layout:
+    """Look at the header and the first row only.
+
+    With ``transpose`` the first column holds names, even where they look like numbers.
+    """
     with _open_text(path) as file:
         blank, line = 0, file.readline()
         while line and not line.strip():
@@ -124,15 +126,15 @@ def _layout(path: Path, transpose: bool) -> _Layout:
         and (transpose or parse_number(first[0]) is None)
     ):
         header = ["", *header]
-    return _Layout(path, delimiter, header, first, skip)
+    return Layout(path, delimiter, header, first, skip)
 
 
-def _read_columns(layout: _Layout, target: str | None) -> Sheet:
-    # Columns that start with a word, and the target, are text from the start.
+def _read_columns(layout: Layout, labels: tuple[str, ...]) -> Sheet:
+    # Columns that start with a word, and those of labels, are text from the start.
     text = {
         j
         for j, (name, cell) in enumerate(zip(layout.header, layout.first))
-        if name == target or parse_number(cell) is None
+        if name in labels or parse_number(cell) is None
     }
     try:
         return _columns_fast(layout, text)
@@ -140,7 +142,7 @@ def _read_columns(layout: _Layout, target: str | None) -> Sheet:
         return _columns_careful(layout, text)
 
 
-def _columns_fast(layout: _Layout, text: set[int]) -> Sheet:
+def _columns_fast(layout: Layout, text: set[int]) -> Sheet:
     """Clean numbers by NumPy's C reader; ValueError for anything else."""
     books: dict[int | str, _Codebook] = {j: _Codebook() for j in text}
     with layout.lines() as lines:
@@ -149,7 +151,7 @@ def _columns_fast(layout: _Layout, text: set[int]) -> Sheet:
     return Sheet(layout.header, numbers, texts)
 
 
-def _columns_careful(layout: _Layout, text: set[int]) -> Sheet:
+def _columns_careful(layout: Layout, text: set[int]) -> Sheet:
     """Any values; a column that turns out to be text costs a second pass."""
     texts: dict[int, list[str]] = {j: [] for j in text}
     values, late = [], set[int]()
@@ -166,7 +168,7 @@ def _columns_careful(layout: _Layout, text: set[int]) -> Sheet:
     return Sheet(layout.header, np.array(values), texts)
 
 
-def _read_rows(layout: _Layout, apart: frozenset[str]) -> Sheet:
+def _read_rows(layout: Layout, apart: frozenset[str]) -> Sheet:
     try:
         return _rows_fast(layout, apart)
     except ValueError:
@@ -174,7 +176,7 @@ def _read_rows(layout: _Layout, apart: frozenset[str]) -> Sheet:
             return sheet_of_records(layout.records(lines), layout.header[1:], apart)
 
 
-def _rows_fast(layout: _Layout, apart: frozenset[str]) -> Sheet:
+def _rows_fast(layout: Layout, apart: frozenset[str]) -> Sheet:
     """Features in rows, the rows named in apart as text; ValueError if others are."""
     quoted = ['"' + name.replace('"', '""') + '"' for name in apart]
     heads = tuple(name + layout.delimiter for name in (*apart, *quoted))
@@ -211,9 +213,7 @@ class _Codebook(dict[str, float]):
         return [texts[int(code)] for code in codes]
 
 
-def _loadtxt(
-    lines: Iterator[str], layout: _Layout, books: dict[int | str, _Codebook]
-) -> np.ndarray:
+def _loadtxt(lines: Iterator[str], layout: Layout, books: dict[int | str, _Codebook]) -> np.ndarray:
     some = next(lines, None)
     if some is None:  # np.loadtxt would warn
         raise ValueError("no lines")

@@ -11,17 +11,31 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "AlphaDisplay": "alpha",
     "CVPathDisplay": "cv_path",
+    "CorrelationCircleDisplay": "correlation_circle",
+    "GapDisplay": "gap",
     "LoadingsDisplay": "loadings",
     "ProjectionDisplay": "projection",
+    "StabilityDisplay": "stability",
 }
 
-__all__ = ["AlphaDisplay", "CVPathDisplay", "LoadingsDisplay", "ProjectionDisplay"]
+__all__ = [
+    "AlphaDisplay",
+    "CVPathDisplay",
+    "CorrelationCircleDisplay",
+    "GapDisplay",
+    "LoadingsDisplay",
+    "ProjectionDisplay",
+    "StabilityDisplay",
+]
 
 if TYPE_CHECKING:
     from .alpha import AlphaDisplay
+    from .correlation_circle import CorrelationCircleDisplay
     from .cv_path import CVPathDisplay
+    from .gap import GapDisplay
     from .loadings import LoadingsDisplay
     from .projection import ProjectionDisplay
+    from .stability import StabilityDisplay
 
 
 def __getattr__(name: str) -> Any:

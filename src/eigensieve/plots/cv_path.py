@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
+from ..errors import OptionError
 from ._style import FAINT, INK, PALETTE, figure_of, house_style, legend_above, new_figure
 
 if TYPE_CHECKING:
     from ..studies.cv_path import CVPath
+    from ..studies.result import Study
 
+SCORES = ("error", "balanced_error")
 LABEL_GAP = 0.06  # two labels of k closer than this share of the axis would touch
 
 
@@ -27,12 +32,14 @@ class CVPathDisplay:
     error, standard_error : array-likes, one entry per k, as fractions
     balanced_error : array-like, optional
     chosen_k : int, optional
+    score : "error" or "balanced_error"
+        The one k was chosen by, drawn with bars and threshold; the standard error is its own.
 
     Attributes
     ----------
     ax_, figure_ : where it was drawn
     errorbar_ : the ErrorbarContainer
-    threshold_ : smallest error plus its standard error
+    threshold_ : smallest error (of the score k was chosen by) plus its standard error
     """
 
     def __init__(
@@ -42,24 +49,48 @@ class CVPathDisplay:
         standard_error: ArrayLike,
         balanced_error: ArrayLike | None = None,
         chosen_k: int | None = None,
+        score: str = "error",
     ) -> None:
+        if score not in SCORES:
+            raise OptionError(f"score={score!r} is not known; give one of {list(SCORES)}")
+        if score == "balanced_error" and balanced_error is None:
+            raise OptionError("score='balanced_error' needs the balanced errors; give them, too")
         self.ks = tuple(ks)
         self.error = np.asarray(error, dtype=np.float64)
         self.standard_error = np.asarray(standard_error, dtype=np.float64)
         self.balanced_error = None if balanced_error is None else np.asarray(balanced_error)
         self.chosen_k = chosen_k
+        self.score = score
 
     @classmethod
     def from_cv(cls, cv: CVPath, chosen_k: int | None = None) -> CVPathDisplay:
         """From a cross-validated path; the chosen k is that of the 1-SE rule by default."""
         best = cv.best_k if chosen_k is None else chosen_k
-        return cls(cv.ks, cv.error, cv.standard_error, cv.balanced_error, best)
+        error = cv.along_best(cv.fold_errors.mean(axis=0))
+        balanced_error = cv.along_best(cv.fold_balanced_errors.mean(axis=0))
+        se = cv.along_best(cv.standard_error)
+        return cls(cv.ks, error, se, balanced_error, best, cv.score)
+
+    @classmethod
+    def from_study(cls, study: Study) -> CVPathDisplay:
+        """The errors of a study, and the k that it chose."""
+        table = study.table
+        errors = (table["error"], table["se"], table["balanced_error"])
+        return cls(study.ks, *errors, study.best_k, study.score)
 
     @property
     def threshold_(self) -> float:
         """The smallest error plus its standard error."""
-        lowest = int(np.argmin(self.error))
-        return float(self.error[lowest] + self.standard_error[lowest])
+        main, _ = self._curves
+        lowest = int(np.argmin(main))
+        return float(main[lowest] + self.standard_error[lowest])
+
+    @property
+    def _curves(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The error k was chosen by, and the other one."""
+        if self.score == "error" or self.balanced_error is None:
+            return self.error, self.balanced_error
+        return self.balanced_error, self.error
 
     def plot(self, ax: Axes | None = None) -> CVPathDisplay:
         """Draw on ax, or on a new figure."""
@@ -74,22 +105,19 @@ class CVPathDisplay:
 
     def _draw_errors(self) -> list[tuple[Any, str]]:
         entries: list[tuple[Any, str]] = []
-        if self.balanced_error is not None:
+        main, other = self._curves
+        labels = ["error", "balanced error"]
+        main_label, other_label = labels if self.score == "error" else labels[::-1]
+        if other is not None:
             (line,) = self.ax_.plot(
-                self.ks,
-                self.balanced_error,
-                color=PALETTE[1],
-                lw=1.0,
-                marker="s",
-                ms=3.5,
-                mfc="none",
+                self.ks, other, color=PALETTE[1], lw=1.0, marker="s", ms=3.5, mfc="none"
             )
-            entries.append((line, "balanced error"))
+            entries.append((line, other_label))
         self.errorbar_ = self.ax_.errorbar(
-            self.ks, self.error, yerr=self.standard_error,
+            self.ks, main, yerr=self.standard_error,
             color=PALETTE[0], marker="o", ms=4.5, lw=1.6, elinewidth=1.0, capsize=2.5,
         )  # fmt: skip
-        return [(self.errorbar_, "error ± 1 SE"), *entries]
+        return [(self.errorbar_, f"{main_label} ± SE"), *entries]
 
     def _draw_threshold(self) -> tuple[Any, str]:
         line = self.ax_.axhline(self.threshold_, color=FAINT, lw=1.0, ls=(0, (5, 3)))
@@ -97,19 +125,11 @@ class CVPathDisplay:
 
     def _set_axes(self) -> None:
         ax = self.ax_
-        ax.set_xscale("log")
-        if len(self.ks) == 1:
-            ax.set_xlim(self.ks[0] / 2, self.ks[0] * 2)
-        ax.xaxis.set_major_locator(FixedLocator(list(self.ks)))
-        ax.xaxis.set_minor_locator(NullLocator())
-        labelled = spaced(self.ks, self.chosen_k)
-        ax.set_xticks(self.ks, [str(k) if k in labelled else "" for k in self.ks])
-        ax.set_xlabel("Number of features k")
+        set_k_axis(ax, self.ks, self.chosen_k)
         ax.set_ylabel("Cross-validated error")
-        curves = [self.error + self.standard_error, self.error]
-        if self.balanced_error is not None:
-            curves.append(self.balanced_error)
-        top = 1.1 * max(float(np.max(curve)) for curve in curves)
+        main, other = self._curves
+        highest = float(np.max(main + self.standard_error))
+        top = 1.1 * max(highest, 0.0 if other is None else float(np.max(other)))
         # a little below zero, so that the marker of an error of 0 is whole
         ax.set_ylim(-0.03 * (top or 1.0), top or 1.0)
         ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
@@ -119,23 +139,41 @@ class CVPathDisplay:
         k = self.chosen_k
         if k is None:
             return
-        self.chosen_line_ = self.ax_.axvline(k, color=INK, lw=1.0, ls=(0, (1, 2)))
-        if k in self.ks:
-            height = self.error[self.ks.index(k)]
-            self.ax_.plot([k], [height], "o", ms=9, mfc="none", mec=INK, mew=1.4)
-        left, right = np.log(self.ax_.get_xlim())
-        beyond = (np.log(k) - left) / (right - left) > 0.8
-        self.chosen_label_ = self.ax_.annotate(
-            f"chosen: k = {k}",
-            (k, 1.0),
-            xycoords=self.ax_.get_xaxis_transform(),
-            xytext=(-6 if beyond else 6, -2),
-            textcoords="offset points",
-            ha="right" if beyond else "left",
-            va="top",
-            weight="bold",
-            size=9,
-        )
+        heights = dict(zip(self.ks, self._curves[0]))
+        self.chosen_line_, self.chosen_label_ = mark_k(self.ax_, k, heights.get(k))
+
+
+def set_k_axis(ax: Axes, ks: Sequence[int], chosen: int | None = None) -> None:
+    """A log axis of k, with a tick for each and as many labels as there is room for."""
+    ax.set_xscale("log")
+    if len(ks) == 1:
+        ax.set_xlim(ks[0] / 2, ks[0] * 2)
+    ax.xaxis.set_major_locator(FixedLocator(list(ks)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    labelled = spaced(ks, chosen)
+    ax.set_xticks(ks, [str(k) if k in labelled else "" for k in ks])
+    ax.set_xlabel("Number of features k")
+
+
+def mark_k(ax: Axes, k: int, height: float | None = None) -> tuple[Line2D, Annotation]:
+    """A line and a label at the chosen k, and a ring at its height."""
+    line = ax.axvline(k, color=INK, lw=1.0, ls=(0, (1, 2)))
+    if height is not None:
+        ax.plot([k], [height], "o", ms=9, mfc="none", mec=INK, mew=1.4)
+    left, right = np.log(ax.get_xlim())
+    beyond = (np.log(k) - left) / (right - left) > 0.8
+    label = ax.annotate(
+        f"chosen: k = {k}",
+        (k, 1.0),
+        xycoords=ax.get_xaxis_transform(),
+        xytext=(-6 if beyond else 6, -2),
+        textcoords="offset points",
+        ha="right" if beyond else "left",
+        va="top",
+        weight="bold",
+        size=9,
+    )
+    return line, label
 
 
 def spaced(ks: Sequence[int], chosen: int | None = None) -> set[int]:

@@ -23,6 +23,7 @@ from ._style import (
 
 if TYPE_CHECKING:
     from ..studies.fitting import FitResult
+    from ..studies.result import Study
 
 MOST_BARS = 40
 MOST_DIRECTIONS = 2
@@ -53,9 +54,6 @@ class LoadingsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, names: Sequence[str] | None = None) -> LoadingsDisplay:
         """From a fitted discriminant or SparsePCA; names are those of all features it was given."""
-        if names is None:
-            columns = range(estimator.n_features_in_)
-            names = getattr(estimator, "feature_names_in_", [f"feature {j}" for j in columns])
         is_lda = hasattr(estimator, "scalings_")
         matrix = estimator.scalings_ if is_lda else estimator.components_.T
         S = np.flatnonzero(estimator.support_)
@@ -63,12 +61,17 @@ class LoadingsDisplay:
         share = estimator.explained_variance_ratio_[:MOST_DIRECTIONS]
         weight = np.sqrt(np.square(matrix[S, :MOST_DIRECTIONS]) @ share)
         S = S[np.argsort(-weight, kind="stable")]
-        return cls([str(names[j]) for j in S.tolist()], matrix[S])
+        return cls(names_at(S, estimator, names), matrix[S])
 
     @classmethod
     def from_result(cls, result: FitResult) -> LoadingsDisplay:
         """The selected features of a study, by rank."""
         return cls([f.name for f in result.selected], [f.loadings for f in result.selected])
+
+    @classmethod
+    def from_study(cls, study: Study) -> LoadingsDisplay:
+        """The selected features of a study, by rank."""
+        return cls([f.name for f in study.selected], [f.loadings for f in study.selected])
 
     @property
     def n_left_out(self) -> int:
@@ -132,3 +135,10 @@ class LoadingsDisplay:
         if self.n_left_out:
             note = f"{self.n_left_out} more features have smaller weights"
             self.ax_.set_title(note, loc="left", size=9)
+
+
+def names_at(indices: np.ndarray, estimator: Any, names: Sequence[str] | None) -> list[str]:
+    """Names of some features; of all, where not given, the estimator may know them."""
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    return [f"feature {j}" if names is None else str(names[j]) for j in indices.tolist()]

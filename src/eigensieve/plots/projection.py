@@ -28,6 +28,7 @@ from ._style import (
 
 if TYPE_CHECKING:
     from ..studies.fitting import FitResult
+    from ..studies.result import Study
 
 MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
 MOST_ABOVE = 6  # classes whose legend stands above the plot; that of more is long: below
@@ -70,6 +71,11 @@ class ProjectionDisplay:
     def from_result(cls, result: FitResult) -> ProjectionDisplay:
         """The training rows of a study."""
         return cls(result.scores, result.labels)
+
+    @classmethod
+    def from_study(cls, study: Study) -> ProjectionDisplay:
+        """The training rows of a study."""
+        return cls(study.scores, study.labels)
 
     def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
         """Draw on ax, or on a new figure."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import version
 from typing import Any
 
@@ -10,11 +9,10 @@ import numpy as np
 
 from ..core.qalpha_null import LEVEL
 from ..plots._style import printable, shorten
-from .words import count, versions
+from .words import MOST_OF_A_VALUE, count, parameters, versions, without_address
 
 ENOUGH_FOR_A_BAND = 20  # permutations
 MOST_CLASSES = 12
-MOST_OF_A_VALUE = 60  # characters
 
 _CUTS = {
     "given": "was given by the user",
@@ -265,7 +263,7 @@ def methods(selector: Any) -> list[tuple[str, str]]:
         ("Null", _null(selector)),
         ("Samples", None if is_kernel_matrix(selector) else f"{selector.n_samples_:,}"),
         ("Features", f"{selector.n_features_in_:,}"),
-        ("Parameters", _parameters(selector)),
+        ("Parameters", parameters(selector)),
         ("Versions", f"{versions()}, scipy {version('scipy')}"),
     ]
     return [(term, value) for term, value in rows if value is not None]
@@ -280,7 +278,7 @@ def _classes(selector: Any) -> str:
 def _kernel(selector: Any) -> str:
     if selector.kernel is None:
         return "none"
-    return shorten(_without_address(str(selector.kernel)), MOST_OF_A_VALUE)
+    return shorten(without_address(str(selector.kernel)), MOST_OF_A_VALUE)
 
 
 def _starts(selector: Any) -> str:
@@ -292,19 +290,6 @@ def _null(selector: Any) -> str:
     if selector.null_ is None:
         return "none"
     return f"{count(selector.null_.n_permutations, 'run')} beside permuted copies of all features"
-
-
-def _parameters(selector: Any) -> str:
-    """All of them as in a call."""
-    return ", ".join(
-        f"{name}={shorten(_without_address(repr(value)), MOST_OF_A_VALUE)}"
-        for name, value in selector.get_params(deep=False).items()
-    )
-
-
-def _without_address(text: str) -> str:
-    """Where an object lies in memory differs from run to run."""
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", text)
 
 
 def explain_words(selector: Any) -> list[tuple[str, str]]:

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import secrets
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def render_page(template: str, **content: Any) -> str:
-    """The page as HTML; all text is escaped, and a word that is missing is an error."""
+def render_page(template: str, *, script: str | None = None, **content: Any) -> str:
+    """The page as HTML; all text is escaped, and a word that is missing is an error.
+
+    ``script`` names a file of this folder. It is put into the page as it is, without any data,
+    and the page's policy allows exactly this text to run, nothing else.
+    """
+    loader = PackageLoader("eigensieve.report", ".")
     environment = Environment(
-        loader=PackageLoader("eigensieve.report", "."),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(content)
+    source = "" if script is None else loader.get_source(environment, script)[0]
+    policy = _POLICY if script is None else f"{_POLICY}; script-src {_digest(source)}"
+    return environment.get_template(template).render(
+        content, script=Markup(source), policy=Markup(policy)
+    )
+
+
+def _digest(source: str) -> str:
+    """The script as a content security policy names it."""
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
 
 
 def card(label: str, value: str, *details: str) -> dict[str, Any]:

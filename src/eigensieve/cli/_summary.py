@@ -1,0 +1,150 @@
+"""What a fit says on the terminal, and as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _common as common
+from ._common import describe_error, echo_table, finite_or_none, percent
+from ._outputs import MODEL, SELECTED
+
+if TYPE_CHECKING:
+    from ..studies.result import Study
+
+MOST_SHOWN = 20
+
+
+def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
+    """The result as JSON values."""
+    solution, error, null = study.solution, study.honest_error, study.null
+    inner = study.final_estimator.estimator_
+    return {
+        "method": study.setting,
+        "k": study.best_k,
+        "k_rule": study.k_rule,
+        "features": [feature.name for feature in study.selected],
+        "error": None if error is None else error.error,
+        "interval": None if error is None else [error.low, error.high],
+        "error_from": None if error is None else error.how,
+        "balanced_error": study.balanced_error,
+        "auc": None if error is None else error.auc,
+        "classes": [str(c) for c in inner.classes_],
+        "confusion": None if error is None else error.confusion.tolist(),
+        "table": [{name: plain(value) for name, value in row.items()} for row in study.rows],
+        "stability": [
+            {name: plain(value) for name, value in asdict(index).items()} for index in study.indices
+        ],
+        "p_value": None if null is None else null.p_value,
+        "permutations": 0 if null is None else null.n_permutations,
+        "prices": [asdict(price) for price in study.prices],
+        "objective": solution.objective,
+        "bound": finite_or_none(solution.bound),
+        "gap": finite_or_none(solution.gap),
+        "status": str(solution.status),
+        "solver": solution.solver,
+        "criterion": solution.criterion,
+        "shrinkage": getattr(inner, "shrinkage_", None),
+        "n_samples": study.n_samples,
+        "n_features": len(study.names),
+        "notes": list(study.notes),
+        "unfinished": list(study.unfinished),
+        "files": {Path(name).stem: str(out / name) for name in files},
+    }
+
+
+def plain(value: Any) -> Any:
+    """JSON knows no NaN."""
+    return finite_or_none(value) if isinstance(value, float) else value
+
+
+def echo_summary(study: Study, out: Path, files: Sequence[str]) -> None:
+    """What was selected, how good it is, and where it is."""
+    classes = common.describe_classes(study.labels)
+    click.echo(f"{len(study.selected)} of {len(study.names)} features selected, from {classes}\n")
+    echo_features(study)
+    click.echo(f"k       {study.best_k}: {study.k_rule}")
+    if len(study.settings) > 1:
+        click.echo(f"setting {common.printable(study.setting)}: the least error at this k")
+    echo_error(study)
+    echo_stability(study)
+    click.echo(f"search  {describe_search(study)}")
+    click.echo(f"files   {', '.join(files)} in {out}")
+    click.echo(f"next    eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
+
+
+def echo_error(study: Study) -> None:
+    """The one figure, with what belongs to it."""
+    error = study.honest_error
+    if error is None:
+        click.echo("error   not estimated")
+        return
+    click.echo(f"error   {describe_error(error.estimate)}, {error.how}")
+    auc = "" if error.auc is None else f", AUC {error.auc:.3f}"
+    click.echo(f"        balanced error {percent(error.balanced_error)}{auc}")
+    if study.null is not None:
+        n = study.null.n_permutations
+        click.echo(f"        p = {study.null.p_value:.3g} against {n} permutations of the labels")
+
+
+def echo_stability(study: Study) -> None:
+    """Nogueira's index at the chosen k."""
+    index = next((i for i in study.indices if i.k == study.best_k), None)
+    if index is None or not index.index == index.index:  # not a number: nothing could vary
+        return
+    click.echo(
+        f"stable  {index.index:.2f} on a scale from 0 (chance) to 1 (the same features in every "
+        f"training part), 95 % interval {index.low:.2f} to {index.high:.2f}"
+    )
+
+
+def echo_features(study: Study) -> None:
+    """The selected features, heaviest first, with at most three loadings each."""
+    m = min(3, len(study.selected[0].loadings))
+    loadings = ["loading"] if m == 1 else [f"loading {d + 1}" for d in range(m)]
+    often, stand_in = frequencies(study), stand_ins(study)
+    header = ["rank", "feature", "weight", *loadings, *(["selected"] if often else [])]
+    rows = []
+    for s in study.selected[:MOST_SHOWN]:
+        row = [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x:+.3f}" for x in s.loadings[:m])]
+        row += [f"{100 * often[s.index]:.0f} %"] if often else []
+        rows.append([*row, stand_in.get(s.index, "")])
+    echo_table([*header, "could be replaced by"], rows, left={1, len(header)})
+    more = len(study.selected) - MOST_SHOWN
+    click.echo(f"  ... and {more} more in {SELECTED}\n" if more > 0 else "")
+
+
+def frequencies(study: Study) -> dict[int, float]:
+    """How often the selected features were selected in cross-validation, by column."""
+    if not len(study.frequency):
+        return {}
+    row = study.frequency[study.ks.index(study.best_k)]
+    return {feature.index: float(row[feature.index]) for feature in study.selected}
+
+
+def stand_ins(study: Study) -> dict[int, str]:
+    """The cheapest stand-in of each selected feature, with its price, by column."""
+    return {
+        price.index: f"{price.stand_ins[0].name} (-{max(0.0, price.stand_ins[0].loss):.1%})"
+        for price in study.prices
+        if price.stand_ins
+    }
+
+
+def describe_search(study: Study) -> str:
+    """Solver, criterion and what is known of the optimum, in a line."""
+    solution, inner = study.solution, study.final_estimator.estimator_
+    wishes = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
+    status = "" if solution.is_certified else f"{solution.status}, "
+    shrinkage = getattr(inner, "shrinkage_", None)
+    words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
+    solver = common.printable(study.setting) if solution.solver == "given" else solution.solver
+    return (
+        f"{solver}, {solution.criterion} {solution.objective:.4g}{words}; {status}"
+        f"{common.describe_bound(solution, constrained=bool(wishes))}"
+    )

@@ -1,0 +1,134 @@
+"""The options about the table of a study, and the table they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from . import _common as common
+
+if TYPE_CHECKING:
+    import numpy as np
+
+groups_option = click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="The column that says which samples belong together (one patient): they stay together.",
+)
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(["error", "median"]),
+    default="error",
+    show_default=True,
+    help="Missing values: an error, or the median of the column (in each training part anew).",
+)
+log2_option = click.option(
+    "--log2",
+    is_flag=True,
+    help="Take log2 of all features first; the model does the same to new rows.",
+)
+annotations_option = click.option(
+    "--annotations",
+    type=common.FILE,
+    metavar="FILE",
+    help="A .csv or .tsv about the features, names in its first column; shown with the selected.",
+)
+_ALL = (
+    common.target_option,
+    groups_option,
+    missing_option,
+    common.ignore_option,
+    common.transpose_option,
+    log2_option,
+    common.log2_floor_option,
+)
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options about the table."""
+    for option in reversed(_ALL):
+        command = option(command)
+    return command
+
+
+@dataclass(eq=False)
+class StudyTable:
+    """A table as a study takes it; ``source`` is what the report says of its origin."""
+
+    X: np.ndarray
+    y: np.ndarray
+    names: list[str]
+    groups: np.ndarray | None
+    notes: list[str]
+    source: dict[str, Any] = field(default_factory=dict)
+
+
+def read_study_table(
+    path: Path,
+    target: str,
+    groups: str | None,
+    missing: str,
+    ignore: list[str],
+    transpose: bool,
+    log2: bool,
+    log2_floor: float | None,
+) -> StudyTable:
+    """Read it, and take logarithms if wanted."""
+    from ..io.tables import read_table
+
+    floor = resolve_floor(log2, log2_floor)
+    data = read_table(
+        path, target, transpose=transpose, ignore=ignore, groups=groups,
+        missing="keep" if missing == "median" else "error",
+    )  # fmt: skip
+    assert data.target is not None
+    notes = list(data.notes)
+    X = data.X if floor is None else take_log2(data.X, floor, notes)
+    return StudyTable(X, data.target, data.names, data.groups, notes, {"log2_floor": floor})
+
+
+def add_annotations(table: StudyTable, path: Path | None) -> None:
+    """What a file says about the features goes along to the report."""
+    if path is None:
+        return
+    from ..io.annotations import read_annotations
+
+    found = read_annotations(path, table.names)
+    table.notes += found.notes
+    table.source |= {"annotation_columns": found.columns, "annotations": found.rows}
+
+
+def without_features(table: StudyTable, names: list[str], option: str) -> None:
+    """Take columns out of the table, for methods that cannot be told to pass over them."""
+    import numpy as np
+
+    from ._study import find_features
+
+    gone = set(find_features(names, table.names, option))
+    keep = [j for j in range(len(table.names)) if j not in gone]
+    if not keep:
+        raise InputError(f"{option} leaves no feature to select; exclude fewer")
+    table.X = np.ascontiguousarray(table.X[:, keep])
+    table.names = [table.names[j] for j in keep]
+
+
+def resolve_floor(log2: bool, floor: float | None) -> float | None:
+    """What values are raised to before log2; None without --log2."""
+    if floor is not None and not log2:
+        raise click.UsageError("--log2-floor needs --log2.")
+    return (floor or 1.0) if log2 else None
+
+
+def take_log2(X: np.ndarray, floor: float, notes: list[str]) -> np.ndarray:
+    """log2 of the features, and a note if values had to be raised."""
+    import numpy as np
+
+    low = int(np.less(X, floor).sum())
+    if low:
+        notes.append(f"{low} of {X.size} values lie below {floor:g} and were raised to it (log2).")
+    return np.log2(np.maximum(X, floor))

@@ -1,0 +1,199 @@
+"""``eigensieve compare``: several methods side by side, under the same nested cross-validation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from . import _common as common
+from . import _types as types
+from ._common import echo_json, echo_notes, echo_table, percent
+from ._outputs import (
+    COMPARISON,
+    COMPARISON_JSON,
+    REPORT,
+    check_folder,
+    command_line,
+    csv_text,
+    staged,
+)
+from ._study import Task, check_task, resumable
+from ._tables import read_study_table, table_options
+
+if TYPE_CHECKING:
+    from ..studies.comparison import Comparison
+
+FILES = (REPORT, COMPARISON, COMPARISON_JSON)
+
+
+@click.command("compare")
+@common.table_argument
+@table_options
+@click.option(
+    "--methods",
+    multiple=True,
+    metavar="A,B",
+    callback=common.split_names,
+    help="Which, the first being what the others are compared with; an unknown name lists those "
+    "there are.  [default: all]",
+)
+@click.option(
+    "--ks",
+    metavar="N,N",
+    type=types.WholeNumbers(),
+    help="The numbers of features to try.  [default: 1,2,5,10,20,50]",
+)
+@common.balanced_option
+@common.cv_option
+@common.repeats_option(1)
+@common.seed_option
+@common.jobs_option
+@click.option(
+    "--out",
+    type=common.FILE,
+    default="eigensieve-compare",
+    show_default=True,
+    metavar="DIR",
+    help=f"Folder for {', '.join(FILES)}.",
+)
+@common.json_option
+def compare_command(
+    table: Path, target: str, out: Path, as_json: bool, groups: str | None, missing: str,
+    ignore: list[str], transpose: bool, log2: bool, log2_floor: float | None, **wishes: Any,
+) -> None:  # fmt: skip
+    """The package's methods and classical ones side by side, under the same nested CV.
+
+    Every method gets the same folds and chooses its number of features inside them. Classical are
+    rankings by correlation, ANOVA and signal-to-noise, SVM-RFE and an L1-penalised SVM, each
+    followed by a shrunk LDA on the first k features.
+    """
+    from ..studies.methods import METHODS, find_method
+
+    methods = [find_method(name) for name in wishes["methods"] or METHODS]
+    check_folder(out, FILES)
+    data = read_study_table(table, target, groups, missing, ignore, transpose, log2, log2_floor)
+    settings = {method.name: make_method(method, wishes) for method in methods}
+    check_task(
+        Task(data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
+             cv=wishes["cv"])
+    )  # fmt: skip
+    echo_notes(data.notes)
+    with resumable(out, several=True) as checkpoint:
+        with common.progress_bar() as progress:
+            found = run_comparison(
+                data, settings, target.strip(), missing, wishes, checkpoint, progress
+            )
+        found = replace(found, notes=(*data.notes, *found.notes))
+        write_comparison(out, found)
+        if as_json:
+            echo_json(as_plain(found, out))
+        else:
+            echo_comparison(found, out)
+        if found.unfinished:
+            raise KeyboardInterrupt(
+                f"{'; '.join(found.unfinished)}; what is done is in {out}; the same command goes "
+                "on from there"
+            )
+
+
+def make_method(method: Any, wishes: dict[str, Any]) -> Any:
+    """The estimator; --balanced where the method can be told so."""
+    balanced = wishes["balanced"] and method.has("class_weight")
+    return method.make(wishes["seed"], class_weight="balanced" if balanced else None)
+
+
+def run_comparison(
+    data: Any,
+    settings: dict[str, Any],
+    target: str,
+    missing: str,
+    wishes: dict[str, Any],
+    checkpoint: Path,
+    progress: common.StageProgress,
+) -> Comparison:
+    """All methods, one after the other."""
+    from ..studies.comparison import COMPARED_KS, compare_methods
+    from ..studies.methods import METHODS
+
+    ks = wishes["ks"] or COMPARED_KS
+    if min(ks) > len(data.names):
+        raise InputError(f"--ks: the table has {len(data.names)} features; try fewer")
+    found = compare_methods(
+        data.X, data.y, settings, ks, wishes["cv"], data.groups, wishes["repeats"],
+        common.count_jobs(wishes["jobs"]), wishes["seed"],
+        score="balanced_error" if wishes["balanced"] else "error", missing=missing,
+        names=data.names, target=target.strip(), checkpoint=checkpoint, progress=progress, restart=True,
+    )  # fmt: skip
+    titles = {name: METHODS[name].title for name in settings}
+    return replace(found, titles=titles, source=replace(found.source, **data.source))
+
+
+def write_comparison(out: Path, found: Comparison) -> None:
+    """Report, table and JSON."""
+    from ..report.comparison import render_comparison
+    from ..report.shared import write_report
+
+    header = [name for name in found.rows[0] if name != "features"]
+    rows = [["" if row[name] is None else row[name] for name in header] for row in found.rows]
+    with staged(out) as stage:
+        text = csv_text(header, rows)
+        (stage / COMPARISON).write_text(text, encoding="utf-8", newline="")
+        text = json.dumps(as_plain(found, out), indent=2, allow_nan=False) + "\n"
+        (stage / COMPARISON_JSON).write_text(text, encoding="utf-8", newline="")
+        write_report(render_comparison(found, command=command_line()), stage / REPORT)
+
+
+def as_plain(found: Comparison, out: Path) -> dict[str, Any]:
+    """The result as JSON values."""
+    return {
+        "methods": found.rows,
+        "reference": found.reference,
+        "error_from": found.how,
+        "failures": dict(found.failures),
+        "n_samples": len(found.source.labels),
+        "n_features": len(found.source.names),
+        "notes": list(found.notes),
+        "unfinished": list(found.unfinished),
+        "files": {Path(name).stem: str(out / name) for name in (REPORT, COMPARISON)},
+    }
+
+
+def echo_comparison(found: Comparison, out: Path) -> None:
+    """One line per method, the smallest error first."""
+    classes = common.describe_classes(found.source.labels)
+    click.echo(f"{len(found.source.names)} features, {classes}\n")
+    header = ["method", "error", "95 % interval", f"against {found.reference}", "balanced", "AUC",
+              "features", "stability"]  # fmt: skip
+    rows = []
+    for row in found.rows:
+        rows.append([
+            row["method"], known(row["error"], percent),
+            "-" if row["error"] is None else f"{percent(row['low'])} to {percent(row['high'])}",
+            against(row, found.reference), known(row["balanced_error"], percent),
+            known(row["auc"], "{:.3f}".format), str(row["n_features"]),
+            known(row["stability"], "{:.2f}".format),
+        ])  # fmt: skip
+    echo_table(header, rows, left={0})
+    for name, reason in found.failures.items():
+        click.echo(f"  {name}: not fitted: {reason}")
+    click.echo(f"\nerror  {found.how}; differences (± standard error) are paired by sample")
+    click.echo(f"files  {', '.join(FILES)} in {out}")
+
+
+def known(value: float | None, show: Any) -> str:
+    """A number, or a dash where there is none."""
+    return "-" if value is None else show(value)
+
+
+def against(row: dict[str, Any], reference: str) -> str:
+    """The difference from the reference in points, with its standard error."""
+    if row["method"] == reference:
+        return "(reference)"
+    if row["difference"] is None:
+        return "-"
+    return f"{100 * row['difference']:+.1f} ± {100 * row['difference_se']:.1f}"

@@ -1,0 +1,221 @@
+"""The sections of a study's page: figures, tables and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..plots import (
+    AlphaDisplay,
+    CorrelationCircleDisplay,
+    CVPathDisplay,
+    GapDisplay,
+    LoadingsDisplay,
+    ProjectionDisplay,
+    StabilityDisplay,
+)
+from ..plots._style import printable
+from ..studies.result import SelectedFeature, Study
+from . import words, words_error, words_sets
+from .facts import class_counts, frequencies, inner_model, is_balanced, solutions
+from .figures import inline_svg
+from .null_figure import FEWEST, draw_null
+
+MOST_SHARES = 6
+MOST_ROWS = 200  # of a table
+MOST_LOADINGS = 3  # columns: more get a table of their own
+MOST_OFTEN = 30  # rows of the table of the features selected most often
+
+
+def curve(study: Study) -> dict[str, Any]:
+    """The curve of error against k with its numbers, or the reason why there is none."""
+    if study.cv is None:
+        return {"figure": None, "why": words_error.why_no_error(study), "rows": []}
+    rows = study.rows
+    figure = None
+    if len(study.ks) > 1:
+        label = (
+            f"Cross-validated error against the number of features, from {study.ks[0]} to "
+            f"{study.ks[-1]}; chosen: {study.best_k}. The numbers are in the table below."
+        )
+        figure = inline_svg(CVPathDisplay.from_study(study).plot().figure_, "path", label)
+    return {
+        "figure": figure,
+        "caption": words_error.curve_caption(study),
+        "rows": [_curve_row(row, study.best_k) for row in rows],
+        "inexact": any(row["n_features"] != row["k"] for row in rows),
+        "settings": len(study.settings) > 1,
+        "se_of": "balanced error" if is_balanced(study) else "error",
+    }
+
+
+def _curve_row(row: dict[str, Any], chosen: int) -> dict[str, Any]:
+    return {
+        "k": row["k"],
+        "chosen": row["k"] == chosen,
+        "error": words.percent(row["error"]),
+        "se": words.percent(row["se"]),
+        "balanced_error": words.percent(row["balanced_error"]),
+        "auc": words.decimals(row["auc"]),
+        "n_features": f"{row['n_features']:,.1f}",
+        "setting": printable(row.get("setting", "")),
+    }
+
+
+def features(study: Study) -> dict[str, Any]:
+    """The selected features: what they are, what they weigh, how sure they are."""
+    model = inner_model(study)
+    figures = _feature_figures(study)
+    shares = [words.percent(r) for r in model.explained_variance_ratio_]
+    shown = study.selected[:MOST_ROWS]
+    n_directions = len(study.selected[0].loadings) if study.selected else 0
+    return {
+        **figures,
+        "rows": [_feature_row(study, feature) for feature in shown],
+        "n_more": len(study.selected) - len(shown),
+        "annotations": [printable(name) for name in study.source.annotation_columns],
+        "has_shares": frequencies(study, study.best_k) is not None,
+        "has_prices": bool(study.prices),
+        "sentences": words_sets.price_sentences(study),
+        "directions": n_directions,
+        "apart": n_directions > MOST_LOADINGS,
+        "shares": shares[:MOST_SHARES] + ["…"] * (len(shares) > MOST_SHARES),
+    }
+
+
+def _feature_row(study: Study, feature: SelectedFeature) -> dict[str, Any]:
+    shares = frequencies(study, study.best_k)
+    price = next((one for one in study.prices if one.index == feature.index), None)
+    texts = study.source.annotations.get(feature.name, ())
+    columns = len(study.source.annotation_columns)
+    return {
+        "rank": feature.rank,
+        "name": printable(feature.name),
+        "annotations": [printable(text) for text in (*texts, *[""] * columns)[:columns]],
+        "loadings": [words.number(value) for value in feature.loadings],
+        "weight": words.number(feature.weight),
+        "share": "" if shares is None else words.whole_percent(shares[feature.index]),
+        "price": words.UNKNOWN if price is None else words_sets.price(price.loss),
+        "stand_ins": []
+        if price is None
+        else [(printable(one.name), words_sets.price(one.loss)) for one in price.stand_ins],
+    }
+
+
+def _feature_figures(study: Study) -> dict[str, Any]:
+    if not study.selected:
+        return {"loadings": None, "circle": None, "alpha": None}
+    loadings = LoadingsDisplay.from_study(study).plot()
+    circle = CorrelationCircleDisplay.from_study(study).plot()
+    ranker = getattr(inner_model(study), "ranker_", None)
+    alpha = None
+    if hasattr(ranker, "alpha_"):
+        label = "The sorted weights alpha of all features."
+        alpha = inline_svg(AlphaDisplay.from_estimator(ranker).plot().figure_, "alpha", label)
+    return {
+        "loadings": inline_svg(
+            loadings.figure_,
+            "loadings",
+            "Bars of the loadings of the selected features. The numbers are in the table.",
+        ),
+        "circle": inline_svg(
+            circle.figure_,
+            "circle",
+            "Correlations of the selected features with the discriminant scores.",
+        ),
+        "alpha": alpha,
+    }
+
+
+def samples(study: Study) -> dict[str, Any]:
+    """The training samples on the selected features, and the sizes of the classes."""
+    classes = class_counts(study)
+    label = f"The {study.n_samples} training samples of {len(classes)} classes, by their scores."
+    display = ProjectionDisplay.from_study(study).plot()
+    return {"figure": inline_svg(display.figure_, "samples", label), "classes": classes}
+
+
+def stability(study: Study) -> dict[str, Any] | None:
+    """How often the features come back, or None where nothing was selected again."""
+    shares = frequencies(study, study.best_k)
+    if shares is None:
+        return None
+    label = (
+        "Bars: how often the features were selected in training parts. "
+        "The numbers are in the table."
+    )
+    selected = {feature.index for feature in study.selected}
+    order = np.argsort(-shares, kind="stable")[:MOST_OFTEN]
+    display = StabilityDisplay.from_study(study).plot()
+    sentences = [words_sets.stability_sentence(study), words_sets.often_sentence(study)]
+    return {
+        "figure": inline_svg(display.figure_, "stability", label),
+        "sentences": [*filter(None, sentences), words_sets.CAVEAT],
+        "rows": [
+            {
+                "name": printable(study.names[j]),
+                "share": words.whole_percent(shares[j]),
+                "final": j in selected,
+            }
+            for j in order.tolist()
+            if shares[j] > 0
+        ],
+        "indices": [
+            {
+                "k": index.k,
+                "chosen": index.k == study.best_k,
+                "index": words.decimals(index.index, 2),
+                "low": words.decimals(index.low, 2),
+                "high": words.decimals(index.high, 2),
+            }
+            for index in study.indices
+        ],
+    }
+
+
+def chance(study: Study) -> dict[str, Any] | None:
+    """What permuted labels give, or None where none were tried."""
+    null = study.null
+    if null is None:
+        return None
+    figure = None
+    if null.n_permutations >= FEWEST:
+        label = (
+            f"Errors of {null.n_permutations} permutations of the labels, from "
+            f"{words.percent(null.errors.min())} to {words.percent(null.errors.max())}; with the "
+            f"true labels: {words.percent(null.observed)}."
+        )
+        figure = inline_svg(draw_null(null), "null", label)
+    rows = [("True labels", words.percent(null.observed))]
+    for name, share in (("smallest", 0.0), ("median", 0.5), ("largest", 1.0)):
+        value = float(np.quantile(null.errors, share))
+        rows.append((f"Permuted labels, {name}", words.percent(value)))
+    return {"figure": figure, "sentence": words_error.null_sentence(study), "rows": rows}
+
+
+def optimality(study: Study) -> dict[str, Any]:
+    """How close the sets are to the best ones of their size."""
+    found = solutions(study)
+    figure = None
+    if len(found) > 1:
+        label = (
+            "Class separation of the selected set and its proved upper bound, for every k. "
+            "The numbers are in the table."
+        )
+        figure = inline_svg(GapDisplay.from_study(study).plot().figure_, "gap", label)
+    rows = [
+        {
+            "k": k,
+            "chosen": k == study.best_k,
+            "n_features": solution.k,
+            "objective": words.number(solution.objective),
+            "bound": words.number(solution.bound) if np.isfinite(solution.bound) else words.UNKNOWN,
+            "room": words_sets.room(solution)[0],
+            "status": str(solution.status),
+        }
+        for k, solution in found.items()
+    ]
+    inexact = any(row["n_features"] != row["k"] for row in rows)
+    sentences = words_sets.optimality(study)
+    return {"figure": figure, "rows": rows, "inexact": inexact, "sentences": sentences}

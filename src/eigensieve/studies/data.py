@@ -1,0 +1,114 @@
+"""The table of a study, checked once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..core.checks import check_labels
+from ..core.stats import refuse_extremes
+from ..errors import InputError
+from .standardize import check_missing, refuse_gaps
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """Rows (n, p), labels (n,), names (p,) and, if there are any, groups (n,)."""
+
+    X: np.ndarray
+    y: np.ndarray
+    names: list[str]
+    groups: np.ndarray | None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the data."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.X, dtype=np.float64).tobytes())
+        digest.update("\x1f".join(map(str, self.names)).encode())
+        digest.update("\x1f".join(map(str, self.y.tolist())).encode())
+        if self.groups is not None:
+            digest.update("\x1f".join(map(str, self.groups.tolist())).encode())
+        return digest.hexdigest()[:16]
+
+    @property
+    def n_missing(self) -> int:
+        """How many values are missing."""
+        return int(np.isnan(self.X).sum())
+
+
+def check_data(
+    X: ArrayLike,
+    y: ArrayLike,
+    groups: ArrayLike | None,
+    names: Sequence[str] | None,
+    missing: str,
+) -> StudyData:
+    """Numbers, labels, names and groups that fit together, or an error that says what does not."""
+    matrix = _matrix(X)
+    n, p = matrix.shape
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise InputError(f"X has {n} rows and y the shape {labels.shape}; one label per row")
+    check_labels(labels)
+    check_classification_targets(labels)
+    refuse_gaps(matrix, check_missing(missing))
+    data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n))
+    high, low = _extent(matrix)
+    refuse_extremes(np.maximum(high, -low), data.names)
+    if np.all(high == low):
+        raise InputError("no column varies: there is nothing to select")
+    return data
+
+
+def _matrix(X: Any) -> np.ndarray:
+    if sparse.issparse(X):
+        raise InputError("X is a sparse matrix; X.toarray() makes an array of it")
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers only: {error}") from error
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(f"X has shape {matrix.shape}; need (n, p), rows and columns")
+    return matrix
+
+
+def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Largest and smallest value of every column; 0 for a column of gaps."""
+    gaps = np.isnan(X)
+    if not gaps.any():
+        return X.max(axis=0), X.min(axis=0)
+    high = np.where(gaps, -np.inf, X).max(axis=0)
+    low = np.where(gaps, np.inf, X).min(axis=0)
+    empty = gaps.all(axis=0)
+    return np.where(empty, 0.0, high), np.where(empty, 0.0, low)
+
+
+def _names(X: Any, names: Sequence[str] | None, p: int) -> list[str]:
+    if names is None:
+        columns = getattr(X, "columns", None)
+        names = [f"x{j}" for j in range(p)] if columns is None else [str(c) for c in columns]
+    if len(names) != p:
+        raise InputError(f"there are {len(names)} names for {p} columns; give one for each")
+    unique = set(names)
+    if len(unique) < p:
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputError(f"the name {twice!r} occurs more than once; make the names unique")
+    return [str(name) for name in names]
+
+
+def _groups(groups: ArrayLike | None, n: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    array = np.asarray(groups)
+    if array.shape != (n,):
+        raise InputError(f"groups has shape {array.shape}; X has {n} rows: one group per row")
+    check_labels(array)
+    return array.astype(np.str_)

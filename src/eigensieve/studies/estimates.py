@@ -1,0 +1,68 @@
+"""An error rate and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+NORMAL_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """An error rate on samples that had no part in choosing the model.
+
+    Attributes
+    ----------
+    error : float
+    low, high : float
+        The 95 % Wilson interval.
+    n_samples : int
+    how : str
+        Where it comes from, in words.
+    """
+
+    error: float
+    low: float
+    high: float
+    n_samples: int
+    how: str
+
+
+def error_estimate(
+    wrong: float, n: int, how: str, *, n_effective: float | None = None
+) -> ErrorEstimate:
+    """An error rate with its 95 % Wilson interval.
+
+    ``wrong`` may be a mean over repeats, and then need not be whole. Samples that come in groups
+    are worth ``n_effective`` independent ones.
+    """
+    rate = wrong / n
+    share = NORMAL_95**2 / (n if n_effective is None else n_effective)
+    centre = (rate + share / 2) / (1 + share)
+    half = np.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return ErrorEstimate(float(rate), float(low), float(high), n, how)
+
+
+def effective_size(wrong: np.ndarray, groups: np.ndarray | None) -> float | None:
+    """How many independent samples are as good as these (Kish's design effect).
+
+    Where samples of a group are right or wrong together, groups are what counts. Without
+    any errors, or with errors only, nothing is known of that: then it is the number of groups.
+    """
+    if groups is None:
+        return None
+    names, member = np.unique(groups, return_inverse=True)
+    n, n_groups, rate = wrong.size, names.size, float(wrong.mean())
+    if rate in (0.0, 1.0) or n_groups < 2:
+        return float(n_groups)
+    excess = np.bincount(member, weights=wrong - rate)
+    variance = n_groups / (n_groups - 1) * float(np.square(excess).sum()) / n**2
+    return float(np.clip(rate * (1 - rate) / max(variance, 1e-300), 1.0, n))
+
+
+def balanced(wrong: np.ndarray, y: np.ndarray) -> float:
+    """The mean of the error rates of the classes there are."""
+    return float(np.mean([wrong[y == label].mean() for label in np.unique(y)]))

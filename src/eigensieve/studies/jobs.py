@@ -1,0 +1,144 @@
+"""One job of a study: fit on a training part, for every setting and k, and predict the rest.
+
+All of a study is made of such jobs, whatever they are for; what one finds is plain data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import clone
+
+from ..errors import TimeLimitError
+from .prepared import fit_sizes
+from .standardize import Standardizer
+
+
+class Finding(TypedDict):
+    """What one model did: classes of the test rows, AUC there, and the features it uses."""
+
+    predicted: list[int]
+    auc: float | None
+    support: list[int]
+    early: bool
+
+
+Outcome = list[list[Finding]]  # by setting, then by k
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A training and a test part of rows with labels (those of the null are permuted)."""
+
+    train: np.ndarray
+    test: np.ndarray
+    labels: np.ndarray
+
+    @cached_property
+    def key(self) -> str:
+        """The same for the same parts and labels, in any process."""
+        digest = hashlib.sha256()
+        for rows in (self.train, self.test):
+            digest.update(rows.astype("<i8").tobytes() + b"|")
+        digest.update("\x1f".join(map(str, self.labels.tolist())).encode())
+        return digest.hexdigest()[:24]
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """What is tried: estimators by name, and numbers of features.
+
+    ``ks`` is empty where the estimator chooses the number of features itself.
+    """
+
+    settings: Mapping[str, Any]
+    ks: tuple[int, ...]
+    missing: str
+    classes: np.ndarray
+
+    @property
+    def n_sizes(self) -> int:
+        """How many models one setting gives."""
+        return max(1, len(self.ks))
+
+
+def run_job(job: Job, X: np.ndarray, recipe: Recipe) -> Outcome:
+    """Fit every setting and k on the training part, and judge it on the test part."""
+    scaler = Standardizer.fit(X[job.train], recipe.missing)
+    Z, Z_new = scaler.apply(X[job.train]), scaler.apply(X[job.test])
+    y, y_new = job.labels[job.train], job.labels[job.test]
+    with _quiet_process():
+        return [
+            [_judge(model, Z_new, y_new, recipe.classes) for model in models]
+            for models in (_fit(e, Z, y, recipe.ks) for e in recipe.settings.values())
+        ]
+
+
+def _fit(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: tuple[int, ...]) -> list[Any]:
+    if not ks:
+        return [clone(estimator).fit(Z, y)]
+    models = fit_sizes(estimator, Z, y, ks)
+    late = [k for k in ks if k not in models]
+    if late:
+        raise TimeLimitError(
+            f"the time limit ended a search before k = {late[0]}; raise it, or ask for less"
+        )
+    return [models[k] for k in ks]
+
+
+def _judge(model: Any, Z: np.ndarray, y: np.ndarray, classes: np.ndarray) -> Finding:
+    status = getattr(getattr(model, "solution_", None), "status", None)
+    return {
+        "predicted": np.searchsorted(classes, model.predict(Z)).tolist(),
+        "auc": _area(model, Z, y),
+        "support": model.get_support(indices=True).tolist(),
+        "early": bool(getattr(status, "is_early", False)),
+    }
+
+
+def _area(model: Any, Z: np.ndarray, y: np.ndarray) -> float | None:
+    """Area under the ROC curve; with several classes the mean of one against the others.
+
+    None where the test part does not have samples of two classes.
+    """
+    if model.classes_.size == 2:
+        columns, scores = model.classes_[1:], model.decision_function(Z)[:, None]
+    else:
+        columns, scores = model.classes_, model.predict_log_proba(Z)
+    areas = [
+        _area_of(y == label, scores[:, i])
+        for i, label in enumerate(columns)
+        if 0 < np.count_nonzero(y == label) < y.size
+    ]
+    return float(np.mean(areas)) if areas else None
+
+
+def _area_of(member: np.ndarray, scores: np.ndarray) -> float:
+    """The share of pairs in which the member has the larger score (Mann and Whitney)."""
+    n = int(np.count_nonzero(member))
+    excess = rankdata(scores)[member].sum() - n * (n + 1) / 2
+    return float(excess / (n * (member.size - n)))
+
+
+@contextmanager
+def _quiet_process() -> Iterator[None]:
+    """Silence warnings where that is safe: in the main thread of a process.
+
+    Hundreds of fits would say the same; what matters is in the findings. Threads share one list
+    of filters: there the runner has silenced them already.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield

@@ -1,0 +1,140 @@
+"""The error of the whole recipe, the choice of k and setting included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cv_path import make_path
+from .estimates import ErrorEstimate, balanced, effective_size, error_estimate
+from .jobs import Finding, Job, Outcome, Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class HonestError:
+    """What the recipe does on samples that had no part in it.
+
+    Attributes
+    ----------
+    estimate : ErrorEstimate
+    balanced_error : float; every class counts alike
+    auc : float or None; the mean over test parts, None where no part has two classes
+    confusion : array (n_classes, n_classes), true classes in rows; a mean over repeats, if any
+    classes : array (n_classes,)
+    chosen : list of (setting, size), one per outer fold; empty where nothing was chosen
+    wrong : array (n,), how often each sample was classified wrongly; NaN if it never was
+    """
+
+    estimate: ErrorEstimate
+    balanced_error: float
+    auc: float | None
+    confusion: np.ndarray
+    classes: np.ndarray
+    chosen: list[tuple[int, int]]
+    wrong: np.ndarray
+
+    # the figures of the estimate, at hand
+    @property
+    def error(self) -> float:
+        """Share of samples that were classified wrongly."""
+        return self.estimate.error
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.estimate.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.estimate.high
+
+    @property
+    def n_samples(self) -> int:
+        """Samples that were predicted."""
+        return self.estimate.n_samples
+
+    @property
+    def how(self) -> str:
+        """Where it comes from, in words."""
+        return self.estimate.how
+
+    def __float__(self) -> float:
+        return self.error
+
+
+Inner = Sequence[Sequence[Job]]
+
+
+def nested_error(
+    outer: Sequence[Job],
+    inner: Inner,
+    found: Mapping[str, Outcome],
+    recipe: Recipe,
+    *,
+    k: int | None,
+    score: str,
+    groups: np.ndarray | None,
+    how: str,
+) -> HonestError:
+    """In every outer fold the inner folds choose; what they chose is judged on the test part."""
+    chosen, findings = [], []
+    for job, parts in zip(outer, inner):
+        path = make_path([[(part, found[part.key]) for part in parts]], recipe, score)
+        setting, size = path.choose(k)
+        chosen.append((setting, size))
+        findings.append(found[job.key][setting][size])
+    return _judge([outer], [findings], recipe.classes, chosen, groups, how)
+
+
+def fixed_error(
+    repeats: Sequence[Sequence[Job]],
+    found: Mapping[str, Outcome],
+    recipe: Recipe,
+    *,
+    size: int,
+    groups: np.ndarray | None,
+    how: str,
+) -> HonestError:
+    """The error of a recipe in which nothing is chosen: that of plain cross-validation."""
+    findings = [[found[job.key][0][size] for job in repeat] for repeat in repeats]
+    return _judge(repeats, findings, recipe.classes, [], groups, how)
+
+
+def _judge(
+    repeats: Sequence[Sequence[Job]],
+    findings: Sequence[Sequence[Finding]],
+    classes: np.ndarray,
+    chosen: list[tuple[int, int]],
+    groups: np.ndarray | None,
+    how: str,
+) -> HonestError:
+    labels = repeats[0][0].labels
+    code = np.searchsorted(classes, labels)
+    wrong, times = np.zeros(labels.size), np.zeros(labels.size)
+    confusion, aucs = np.zeros((classes.size, classes.size)), []
+    for job, found in zip(
+        (job for repeat in repeats for job in repeat), (f for row in findings for f in row)
+    ):
+        predicted = np.array(found["predicted"], dtype=np.intp)
+        np.add.at(wrong, job.test, predicted != code[job.test])
+        np.add.at(times, job.test, 1)
+        np.add.at(confusion, (code[job.test], predicted), 1)
+        aucs.append(found["auc"])
+    seen = times > 0
+    each = np.divide(wrong, times, out=np.full(wrong.size, np.nan), where=seen)
+    rate = each[seen]
+    weight = effective_size(rate, None if groups is None else groups[seen])
+    estimate = error_estimate(float(rate.sum()), rate.size, how, n_effective=weight)
+    known = [auc for auc in aucs if auc is not None]
+    return HonestError(
+        estimate,
+        balanced(rate, labels[seen]),
+        float(np.mean(known)) if known else None,
+        confusion / len(repeats),
+        classes,
+        chosen,
+        each,
+    )

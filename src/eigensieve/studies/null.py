@@ -1,0 +1,59 @@
+"""What the whole recipe would find if the labels meant nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cv_path import make_path
+from .jobs import Job, Outcome, Recipe
+
+SAME = 1e-12  # errors that differ by less are equal: they are sums of fractions
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationNull:
+    """The cross-validated error of the recipe, for the labels and for permuted ones.
+
+    Attributes
+    ----------
+    observed : float
+        The error at the k that the recipe chooses, in one cross-validation. The choice makes it
+        a little kind, for the permuted labels as well: that is why the comparison is fair.
+    errors : array (n_permutations,)
+    p_value : float
+        (1 + number of permutations that are as good) / (1 + number of permutations).
+    """
+
+    observed: float
+    errors: np.ndarray
+
+    @property
+    def n_permutations(self) -> int:
+        """How many times the labels were permuted."""
+        return int(self.errors.size)
+
+    @property
+    def p_value(self) -> float:
+        """Small if permuted labels are hardly ever predicted as well."""
+        return float((1 + np.sum(self.errors <= self.observed + SAME)) / (1 + self.errors.size))
+
+
+def permutation_null(
+    observed: Sequence[Job],
+    permuted: Sequence[Sequence[Job]],
+    found: Mapping[str, Outcome],
+    recipe: Recipe,
+    *,
+    k: int | None,
+    score: str,
+) -> PermutationNull:
+    """The same cross-validation and the same choice, for the labels and for every permutation."""
+
+    def error(jobs: Sequence[Job]) -> float:
+        path = make_path([[(job, found[job.key]) for job in jobs]], recipe, score)
+        return float(path.mean[path.choose(k)])
+
+    return PermutationNull(error(observed), np.array([error(jobs) for jobs in permuted]))

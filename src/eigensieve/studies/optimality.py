@@ -1,0 +1,130 @@
+"""How good the selected sets are as sets: bounds, the price of a feature, stand-ins.
+
+Whatever method chose a set, it is judged by the class separation that `SparseLDA` maximises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.budget import Budget
+from ..core.builders import lda_pencil
+from ..core.exchanges import Exchange, best_exchanges
+from ..core.pencil import Pencil
+from ..core.problem import make_problem
+from ..core.solution import Solution, Status
+from ..core.swap import swap_refine
+from ..estimators._shared import with_certificate
+from ..estimators.sparse_lda import SparseLDA
+
+GIVEN = "given"  # the solver's name where a set is only judged
+MOST_REFINED = 20  # features of a set without each of which a new one is searched for
+MOST_SWAPS = 10
+N_STAND_INS = 3
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A feature that could take the place of a selected one, and what that would cost."""
+
+    name: str
+    index: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class FeaturePrice:
+    """What it would cost to do without a selected feature.
+
+    Attributes
+    ----------
+    name, index : the feature
+    loss : float
+        The share of the class separation that the best set found without it lacks. A better one
+        may exist: the true price is at most this.
+    stand_ins : tuple of StandIn, the cheapest first
+        Single features that could take its place, the rest of the set unchanged.
+    """
+
+    name: str
+    index: int
+    loss: float
+    stand_ins: tuple[StandIn, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """The pencil by which sets are judged, and the wishes that they keep to."""
+
+    pencil: Pencil
+    criterion: str
+    include: tuple[int, ...]
+    exclude: tuple[int, ...]
+
+    @classmethod
+    def of(cls, model: Any, Z: np.ndarray, y: np.ndarray) -> Judge:
+        """The model's own pencil, if it is a SparseLDA; else the one of its default settings."""
+        if not isinstance(model, SparseLDA):
+            return cls(lda_pencil(Z, y), "logdet", (), ())
+        pencil = lda_pencil(Z, y, model.shrinkage_, model.ridge, class_weight=model.class_weight)
+        wishes = tuple(model.include), tuple(model.exclude)
+        return cls(pencil, model.solution_.criterion, *wishes)
+
+    def judge(self, model: Any) -> Solution:
+        """The model's set as a solution, with a bound on the best set of as many features."""
+        own = getattr(model, "solution_", None)
+        if not isinstance(own, Solution):
+            support = model.get_support(indices=True)
+            problem = make_problem(
+                self.pencil, support.size, self.criterion, self.include, self.exclude
+            )
+            places = problem.places(support)
+            own = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
+        return with_certificate("root", own, self.pencil, self.include, self.exclude)
+
+    def price(self, solution: Solution, names: Sequence[str]) -> list[FeaturePrice]:
+        """The price of every selected feature that is no wish of the user."""
+        problem = make_problem(self.pencil, solution.k, self.criterion, self.include, self.exclude)
+        exchanges = best_exchanges(problem, problem.places(solution.support), N_STAND_INS)
+        prices = []
+        for exchange in exchanges:
+            j = int(problem.columns[exchange.leaving])
+            entering = problem.columns[exchange.entering].tolist()
+            stand_ins = tuple(
+                StandIn(str(names[i]), i, _loss(solution.objective, score))
+                for i, score in zip(entering, exchange.scores.tolist())
+            )
+            best = self._best_without(solution, j, entering, exchange)
+            prices.append(
+                FeaturePrice(str(names[j]), j, _loss(solution.objective, best), stand_ins)
+            )
+        return prices
+
+    def _best_without(
+        self, solution: Solution, j: int, entering: Sequence[int], exchange: Exchange
+    ) -> float:
+        """The criterion of the best set that exchanges lead to without feature j."""
+        if not entering:
+            return 0.0
+        best = float(exchange.scores[0])
+        if solution.k > MOST_REFINED:
+            return best
+        exclude = (*self.exclude, j)
+        problem = make_problem(self.pencil, solution.k, self.criterion, self.include, exclude)
+        start = problem.places([*(i for i in solution.support.tolist() if i != j), entering[0]])
+        found, _, _ = swap_refine(problem, start, Budget(max_iter=MOST_SWAPS))
+        return max(best, problem.score(found))
+
+
+def _loss(objective: float, other: float) -> float:
+    """The share of the criterion that is lost; a set that was not optimal may even gain."""
+    return (objective - other) / objective if objective > 0 else 0.0
+
+
+def judge_path(judge: Judge, path: Mapping[int, Any]) -> list[Solution]:
+    """The set of every k, with its bound."""
+    return [judge.judge(model) for model in path.values()]

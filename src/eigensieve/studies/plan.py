@@ -1,0 +1,77 @@
+"""Which jobs a study needs, and what for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .jobs import Job, Outcome
+from .runner import Stage
+from .splits import Splitter, permute_labels
+
+CROSS_VALIDATION, NESTED, PERMUTATIONS = "cross-validation", "nested check", "permutations"
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The jobs, by purpose.
+
+    Attributes
+    ----------
+    repeats : one list of jobs per repeat of the cross-validation
+    inner : the inner folds of every outer fold, which are the jobs of the first repeat; empty
+        where nothing has to be chosen
+    permuted : the jobs of every permutation of the labels
+    """
+
+    repeats: list[list[Job]]
+    inner: list[list[Job]]
+    permuted: list[list[Job]]
+
+    def stages(self) -> list[Stage]:
+        """In the order that leaves most if the run is cut short."""
+        first, *others = self.repeats
+        return [
+            Stage(CROSS_VALIDATION, first),
+            Stage(NESTED, [job for fold in self.inner for job in fold]),
+            Stage(CROSS_VALIDATION, [job for repeat in others for job in repeat]),
+            Stage(PERMUTATIONS, [job for jobs in self.permuted for job in jobs]),
+        ]
+
+    def whole_repeats(self, found: Mapping[str, Outcome]) -> list[list[Job]]:
+        """The repeats of which every job is done."""
+        return [jobs for jobs in self.repeats if _all_done(jobs, found)]
+
+    def whole_permutations(self, found: Mapping[str, Outcome]) -> list[list[Job]]:
+        """The permutations of which every job is done."""
+        return [jobs for jobs in self.permuted if _all_done(jobs, found)]
+
+    def is_nested_done(self, found: Mapping[str, Outcome]) -> bool:
+        """Whether the outer and the inner folds are done."""
+        return all(_all_done(jobs, found) for jobs in (self.repeats[0], *self.inner))
+
+
+def _all_done(jobs: list[Job], found: Mapping[str, Outcome]) -> bool:
+    return all(job.key in found for job in jobs)
+
+
+def make_plan(
+    splitter: Splitter, y: np.ndarray, *, n_repeats: int, is_nested: bool, n_permutations: int
+) -> Plan:
+    """All jobs of a study of rows with labels y."""
+    n_repeats = 1 if splitter.is_fixed else n_repeats
+    repeats = [_jobs(splitter.split(y, r), y) for r in range(n_repeats)]
+    outer = repeats[0] if is_nested else []
+    inner = [_jobs(splitter.split_inside(y, job.train), y) for job in outer]
+    rng = np.random.default_rng(splitter.seed)
+    permuted = []
+    for _ in range(n_permutations):
+        labels = permute_labels(y, splitter.groups, rng)
+        permuted.append(_jobs(splitter.split(labels), labels))
+    return Plan(repeats, inner, permuted)
+
+
+def _jobs(parts: list[tuple[np.ndarray, np.ndarray]], labels: np.ndarray) -> list[Job]:
+    return [Job(train, test, labels) for train, test in parts]

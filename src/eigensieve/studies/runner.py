@@ -1,0 +1,163 @@
+"""Run the jobs of a study: in parallel, with a checkpoint, and with an orderly end by Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from .checkpoint import Checkpoint
+from .jobs import Job, Outcome, Recipe, run_job
+
+StageProgress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Jobs that serve one purpose, by the name the progress bar shows."""
+
+    name: str
+    jobs: Sequence[Job]
+
+
+@dataclass
+class Progress:
+    """Tells how many jobs of each stage are done."""
+
+    stages: Sequence[Stage]
+    tell: StageProgress | None
+    done: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.stage_of: dict[str, str] = {}  # a job that serves two purposes counts once
+        for stage in self.stages:
+            for job in stage.jobs:
+                self.stage_of.setdefault(job.key, stage.name)
+        self.total = Counter(self.stage_of.values())
+
+    def add(self, key: str) -> None:
+        """A job is done."""
+        stage = self.stage_of[key]
+        self.done[stage] += 1
+        if self.tell is not None:
+            self.tell(stage, self.done[stage], self.total[stage])
+
+
+def run_stages(
+    stages: Sequence[Stage],
+    X: np.ndarray,
+    recipe: Recipe,
+    *,
+    n_jobs: int | None = None,
+    checkpoint: Checkpoint | None = None,
+    progress: StageProgress | None = None,
+) -> tuple[dict[str, Outcome], bool]:
+    """What every job found, by key, and whether Ctrl-C cut it short.
+
+    Jobs with the same key are run once. Results do not depend on ``n_jobs``.
+    """
+    jobs = {job.key: job for stage in stages for job in stage.jobs}
+    found = {} if checkpoint is None else {k: v for k, v in checkpoint.found.items() if k in jobs}
+    watch = Progress(stages, progress)
+    for key in found:
+        watch.add(key)
+    left = [job for key, job in jobs.items() if key not in found]
+    try:
+        for key, outcome in _run(left, X, recipe, n_jobs):
+            found[key] = outcome
+            if checkpoint is not None:
+                checkpoint.add(key, outcome)
+            watch.add(key)
+    except KeyboardInterrupt:
+        return found, True
+    return found, False
+
+
+def _run(
+    jobs: Sequence[Job], X: np.ndarray, recipe: Recipe, n_jobs: int | None
+) -> Iterator[tuple[str, Outcome]]:
+    if not jobs:
+        return
+    # Threads by default: the work is compiled, and the table is shared instead of copied. A
+    # backend that the user has set (joblib.parallel_config) comes first.
+    pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+    with quiet_run(), _gate() as ticket:
+        yield from pool(delayed(_pass)(ticket, job, X, recipe) for job in jobs)
+
+
+@contextmanager
+def quiet_run() -> Iterator[None]:
+    """One BLAS thread, and no warnings.
+
+    Two threads that each start two more only wait for each other, and the number of threads would
+    show in the last digits. Hundreds of fits would warn of the same: the findings tell it once.
+    """
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+# ---------------------------------------------------------------- the end of threads
+
+
+class _Gate:
+    """Counts the jobs that are running in this process; closed, it lets no more in."""
+
+    def __init__(self) -> None:
+        self.change = threading.Condition()
+        self.inside = 0
+        self.is_closed = False
+
+    def enter(self) -> bool:
+        with self.change:
+            self.inside += not self.is_closed
+            return not self.is_closed
+
+    def leave(self) -> None:
+        with self.change:
+            self.inside -= 1
+            self.change.notify_all()
+
+    def close(self) -> None:
+        """Wait for those inside: a thread that is still in compiled code when the interpreter
+
+        ends would abort it.
+        """
+        with self.change:
+            self.is_closed = True
+            self.change.wait_for(lambda: self.inside == 0)
+
+
+_GATES: dict[str, _Gate] = {}
+
+
+@contextmanager
+def _gate() -> Iterator[str]:
+    ticket = uuid.uuid4().hex
+    gate = _GATES[ticket] = _Gate()
+    try:
+        yield ticket
+    finally:
+        gate.close()
+        del _GATES[ticket]
+
+
+def _pass(ticket: str, job: Job, X: np.ndarray, recipe: Recipe) -> tuple[str, Outcome]:
+    """Run a job unless the gate is closed; another process (of loky, dask) has no gate."""
+    gate = _GATES.get(ticket)
+    if gate is None:
+        return job.key, run_job(job, X, recipe)
+    if not gate.enter():
+        return job.key, []  # nobody listens any more
+    try:
+        return job.key, run_job(job, X, recipe)
+    finally:
+        gate.leave()

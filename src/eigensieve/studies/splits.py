@@ -1,0 +1,148 @@
+"""Training and test parts: stratified, grouped, leave-one-out, or by any splitter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
+
+from ..core.checks import check_k
+from ..errors import InputError, OptionError
+
+N_FOLDS = 5
+LEAVE_ONE_OUT = "loo"
+Split = tuple[np.ndarray, np.ndarray]
+
+
+class Splitter:
+    """How a table is cut, again and again, into training and test parts.
+
+    Parameters
+    ----------
+    cv : int, "loo" or an object with ``split``
+        The number of stratified folds; leave one sample (with groups: one group) out; or a
+        splitter of scikit-learn, taken as it is.
+    groups : array (n,), optional
+        Samples of one group are never on both sides.
+    random_state : int
+        Seed of the first repeat; the others count on from there.
+    """
+
+    def __init__(self, cv: Any, groups: np.ndarray | None, random_state: int) -> None:
+        self.cv = _check_cv(cv)
+        self.groups = groups
+        self.seed = random_state
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a repeat would only give the same parts again."""
+        return not isinstance(self.cv, int)
+
+    def split(self, y: np.ndarray, repeat: int = 0) -> list[Split]:
+        """The parts of all rows, of which ``y`` are the labels."""
+        return self._cut(self.cv, y, np.arange(len(y)), self.seed + repeat)
+
+    def split_inside(self, y: np.ndarray, rows: np.ndarray) -> list[Split]:
+        """Parts of some rows, in stratified folds whatever the outer parts are."""
+        folds = self.cv if isinstance(self.cv, int) else N_FOLDS
+        return self._cut(folds, y, rows, self.seed)
+
+    def _cut(self, cv: Any, y: np.ndarray, rows: np.ndarray, seed: int) -> list[Split]:
+        groups = None if self.groups is None else self.groups[rows]
+        splitter = _make_splitter(cv, y[rows], groups, seed)
+        blank = np.zeros((rows.size, 1))
+        parts = [(rows[a], rows[b]) for a, b in splitter.split(blank, y[rows], groups)]
+        for train, test in parts:
+            _check_part(y, train, test)
+        return parts
+
+    def describe(self, y: np.ndarray) -> str:
+        """In words: "5-fold", "leave-one-out"."""
+        if self.cv == LEAVE_ONE_OUT:
+            return "leave-one-out" if self.groups is None else "leave-one-group-out"
+        if not isinstance(self.cv, int):
+            return f"{type(self.cv).__name__}"
+        folds = usable_folds(y, self.cv, self.groups)
+        return f"{'grouped ' if self.groups is not None else ''}{folds}-fold"
+
+
+def _check_cv(cv: Any) -> Any:
+    if isinstance(cv, str) and cv == LEAVE_ONE_OUT:
+        return cv
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        return cv
+    if isinstance(cv, str | Iterable):
+        raise OptionError(f"cv is {cv!r}; it must be a number of folds, 'loo' or a splitter")
+    if check_k(cv, "cv") < 2:
+        raise OptionError("cv is 1; at least two folds are needed")
+    return int(cv)
+
+
+def _make_splitter(cv: Any, y: np.ndarray, groups: np.ndarray | None, seed: int) -> Any:
+    if cv == LEAVE_ONE_OUT:
+        return LeaveOneOut() if groups is None else LeaveOneGroupOut()
+    if not isinstance(cv, int):
+        return cv
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return kind(usable_folds(y, cv, groups), shuffle=True, random_state=seed)
+
+
+def _check_part(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
+    classes, counts = np.unique(y[train], return_counts=True)
+    if classes.size < 2 or counts.max() < 2:
+        raise InputError(
+            f"a training part of {train.size} samples has {classes.size} class(es), none or one "
+            "of them with two samples; use fewer folds, or give the small classes more samples"
+        )
+    if test.size == 0:
+        raise InputError("a test part has no samples; use fewer folds")
+
+
+def usable_folds(
+    y: np.ndarray, n_folds: int, groups: np.ndarray | None = None, *, least: int = 2
+) -> int:
+    """The number of folds, lowered to the smallest class, which needs ``least`` samples.
+
+    With groups the samples of a class count once for every group they come from.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    unit = "sample"
+    if groups is not None:
+        counts, unit = np.array([np.unique(groups[y == c]).size for c in classes]), "group"
+    if classes.size < 2:
+        raise InputError(f"the target has one class only ({str(classes[0])!r}); two are needed")
+    smallest = int(counts.min())
+    if smallest < least:
+        size = f"one {unit}" if smallest == 1 else f"{smallest} {unit}s"
+        raise InputError(
+            f"class {str(classes[np.argmin(counts)])!r} has {size} only, and cross-validation "
+            f"takes {least} of each; give it more {unit}s, or leave it out"
+        )
+    return min(n_folds, smallest)
+
+
+def permute_labels(
+    y: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Labels that belong to other samples.
+
+    Samples of a group are alike: where each group has one label, whole groups change labels;
+    else labels are exchanged inside the groups.
+    """
+    if groups is None:
+        return rng.permutation(y)
+    names, first, member = np.unique(groups, return_index=True, return_inverse=True)
+    if np.array_equal(y[first][member], y):
+        return rng.permutation(y[first])[member]
+    permuted = y.copy()
+    for g in range(names.size):
+        rows = np.flatnonzero(member == g)
+        permuted[rows] = y[rng.permutation(rows)]
+    return permuted
