@@ -1,11 +1,9 @@
-"""``eigensieve fit``: good paths through every format, and every bad input."""
+"""``eigensieve fit``: good paths through every format."""
 
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,27 +15,7 @@ import eigensieve as es
 from eigensieve.cli import _common, fit
 from eigensieve.core.criteria import CRITERIA
 from eigensieve.io.model import load_model
-
-FILES = {"report.html", "model.json", "selected.csv", "cv.csv"}
-
-
-def contents(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
-
-
-def wrong(run, tmp_path: Path, *args: object) -> str:
-    """A fit that must end with one line, exit code 2 and no trace on disk."""
-    before = contents(tmp_path)
-    result = run("fit", *args, "--out", "out", code=2)
-    assert result.stdout == ""
-    *notes, line = result.stderr.splitlines()
-    assert all(note.startswith("note:") for note in notes)
-    assert line.startswith("error: ")
-    assert contents(tmp_path) == before
-    return line
-
-
-# ---------------------------------------------------------------- good paths
+from tests.cli.files import FILES, contents
 
 
 def test_auto_writes_everything(run, iris_csv: Path) -> None:
@@ -48,7 +26,7 @@ def test_auto_writes_everything(run, iris_csv: Path) -> None:
     assert "within one standard error" in result.stdout
     assert result.stderr == "note: The column 'sample' was taken as row identifiers.\n"
     cv = pd.read_csv(out / "cv.csv")
-    assert list(cv) == ["k", "error", "se", "balanced_error"]
+    assert list(cv) == ["k", "error", "se", "balanced_error", "auc", "n_features"]
     assert cv["k"].tolist() == [1, 2, 3]
     assert "taken as row identifiers" in (out / "report.html").read_text(encoding="utf-8")
 
@@ -69,7 +47,9 @@ def test_model_predicts_from_shuffled_columns(run, iris: pd.DataFrame, iris_csv:
 def test_selected_csv_has_all_directions(run, iris_csv: Path) -> None:
     run("fit", iris_csv, "--target", "kind", "--k", 3, "--out", "o")
     selected = pd.read_csv("o/selected.csv")
-    assert list(selected) == ["rank", "name", "loading", "weight", "loading_2"]
+    loadings = ["loading", "weight", "loading_2"]
+    about = ["selection_frequency", "price", "stand_ins"]
+    assert list(selected) == ["rank", "name", *loadings, *about]
     assert selected["rank"].tolist() == [1, 2, 3]
     assert selected["weight"].is_monotonic_decreasing
     assert set(selected["name"]) == set(load_model("o/model.json").features)
@@ -231,15 +211,15 @@ def test_a_class_with_one_sample_at_fixed_k(run, iris: pd.DataFrame) -> None:
     assert found["error"] is None
     assert found["interval"] is None
     assert "No error estimate" in result.stderr
-    assert Path("eigensieve-out/cv.csv").read_text() == "k,error,se,balanced_error\n"
-    assert "error  not estimated" in run("fit", "t.csv", "--target", "kind", "--k", 2).stdout
+    assert Path("eigensieve-out/cv.csv").read_text() == "k,error,se,balanced_error,auc,n_features\n"
+    assert "error   not estimated" in run("fit", "t.csv", "--target", "kind", "--k", 2).stdout
 
 
 def test_classes_too_small_for_folds_at_fixed_k(run) -> None:
     Path("t.csv").write_text("a,b,y\n1,5,u\n2,3,u\n3,4,v\n5,1,v\n")
     result = run("fit", "t.csv", "--target", "y", "--k", 1)
     assert "note: No error estimate: " in result.stderr
-    assert "error  not estimated" in result.stdout
+    assert "error   not estimated" in result.stdout
 
 
 def test_a_time_limit_at_fixed_k(run, iris_csv: Path) -> None:
@@ -297,191 +277,3 @@ def test_warnings_become_notes(run, iris_csv: Path, monkeypatch: pytest.MonkeyPa
 def test_the_criteria_on_offer_are_those_there_are() -> None:
     (option,) = (p for p in fit.fit_command.params if p.name == "criterion")
     assert set(option.type.choices) == {"auto", *CRITERIA}
-
-
-# ---------------------------------------------------------------- bad input
-
-
-TABLES = {
-    "empty": ("", "is empty"),
-    "header only": ("a,y\n", "no rows"),
-    "three samples": ("a,y\n1,u\n2,v\n3,u\n", "3 sample(s); at least 4"),
-    "one class": ("a,y\n1,u\n2,u\n3,u\n4,u\n", "all 4 samples have the label 'u' in 'y'"),
-    "all different": ("a,y\n1,1\n2,2\n3,3\n4,4\n", "a label of its own"),
-    "lonely sample": ("a,y\n1,u\n2,u\n3,u\n4,v\n", "too few samples of class 'v' (1)"),
-    "tiny class": ("a,y\n1,u\n2,u\n3,u\n4,v\n5,v\n", "too few samples of class 'v' (2)"),
-    "missing value": ("a,y\n1,u\n,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
-    "nan": ("a,y\n1,u\nnan,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
-    "infinite": ("a,y\n1,u\ninf,u\n3,v\n4,v\n", "1 missing or infinite value(s)"),
-    "text": ("a,b,y\n1,x,u\n2,x,u\n3,z,v\n4,z,v\n", "--ignore NAME"),
-    "no label": ("a,y\n1,u\n2,\n3,v\n4,v\n", "no label"),
-    "no features": ("y\nu\nu\nv\nv\n", "no feature"),
-    "ragged": ("a,y\n1,u\n2,u,3\n3,v\n4,v\n", "fields"),
-    "other target": ("a,z\n1,u\n2,u\n3,v\n4,v\n", "no column is named 'y'"),
-}
-
-
-@pytest.mark.parametrize(("text", "said"), TABLES.values(), ids=TABLES.keys())
-def test_bad_tables(run, tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "t.csv").write_text(text)
-    assert said in wrong(run, tmp_path, "t.csv", "--target", "y")
-
-
-OPTIONS = {
-    "k above p": (["--k", "5"], "k is 5; this table allows 1 to 4"),
-    "k above what is left": (["--k", "4", "--exclude", "sepal width (cm)"], "allows 1 to 3"),
-    "k below include": (
-        ["--k", "1", "--include", "sepal width (cm),petal width (cm)"],
-        "allows 2 to 4 (--include, --exclude)",
-    ),
-    "unknown include": (["--include", "sepal widht (cm)"], "close: 'sepal width (cm)'"),
-    "unknown exclude": (["--exclude", "nothing"], "--exclude: no feature is named 'nothing'"),
-    "both": (
-        ["--k", "2", "--include", "sepal width (cm)", "--exclude", "sepal width (cm)"],
-        "'sepal width (cm)' is in --include and in --exclude",
-    ),
-    "unknown ignore": (["--ignore", "nothing"], "to ignore"),
-    "time limit": (["--time-limit", "1e-9"], "the time limit ended a search before k"),
-}
-
-
-@pytest.mark.parametrize(("options", "said"), OPTIONS.values(), ids=OPTIONS.keys())
-def test_bad_wishes(run, tmp_path: Path, iris_csv: Path, options: list[str], said: str) -> None:
-    assert said in wrong(run, tmp_path, iris_csv, "--target", "kind", *options)
-
-
-def test_excluding_everything(run, tmp_path: Path, iris: pd.DataFrame, iris_csv: Path) -> None:
-    names = ",".join(iris.columns[1:-1])
-    line = wrong(run, tmp_path, iris_csv, "--target", "kind", "--exclude", names)
-    assert "leaves no feature" in line
-
-
-USAGE = {
-    "k 0": ["--k", "0"],
-    "k text": ["--k", "many"],
-    "k fraction": ["--k", "1.5"],
-    "solver": ["--solver", "magic"],
-    "criterion": ["--criterion", "magic"],
-    "method": ["--method", "magic"],
-    "shrinkage above 1": ["--shrinkage", "1.1"],
-    "shrinkage nan": ["--shrinkage", "nan"],
-    "shrinkage text": ["--shrinkage", "some"],
-    "floor without log2": ["--log2-floor", "2"],
-    "floor 0": ["--log2", "--log2-floor", "0"],
-    "time limit nan": ["--time-limit", "nan"],
-    "time limit text": ["--time-limit", "long"],
-    "jobs 0": ["--jobs", "0"],
-    "seed negative": ["--seed", "-1"],
-    "unknown option": ["--kk", "2"],
-}
-
-
-@pytest.mark.parametrize("options", USAGE.values(), ids=USAGE.keys())
-def test_wrong_use(run, tmp_path: Path, iris_csv: Path, options: list[str]) -> None:
-    result = run("fit", iris_csv, "--target", "kind", *options, code=2)
-    assert "Error: " in result.stderr
-    assert result.stdout == ""
-    assert contents(tmp_path) == {"iris.csv"}
-
-
-def test_missing_file_target_and_folder(run, tmp_path: Path, iris_csv: Path) -> None:
-    assert "no such file" in wrong(run, tmp_path, "none.csv", "--target", "y")
-    assert "is a directory" in wrong(run, tmp_path, tmp_path, "--target", "y")
-    assert "Missing option '--target'" in run("fit", iris_csv, code=2).stderr
-    result = run("fit", iris_csv, "--target", "kind", "--out", iris_csv / "sub", code=2)
-    assert "iris.csv: is a file" in result.stderr
-
-
-def test_a_report_that_fails_leaves_nothing(
-    run, tmp_path: Path, iris_csv: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*args: object, **options: object) -> str:
-        raise RuntimeError("no ink")
-
-    monkeypatch.setattr("eigensieve.report.page.render_report", fail)
-    result = run("fit", iris_csv, "--target", "kind", "--k", 1, "--out", "a/b", code=1)
-    assert "failed: RuntimeError: no ink" in result.stderr
-    assert contents(tmp_path) == {"iris.csv"}
-
-
-# ---------------------------------------------------------------- Ctrl-C
-
-
-@pytest.fixture
-def ctrl_c_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
-    """Press Ctrl-C when a stage has come so far."""
-
-    def plan(stage: str, step: int) -> None:
-        def press(name: str, done: int, total: int) -> None:
-            if (name, done) == (stage, step):
-                signal.raise_signal(signal.SIGINT)
-
-        @contextmanager
-        def bar() -> Iterator[_common.StageProgress]:
-            yield press
-
-        monkeypatch.setattr(_common, "progress_bar", bar)
-
-    return plan
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_with_a_given_k_still_gives_the_model(run, iris_csv, ctrl_c_at, jobs) -> None:
-    ctrl_c_at("cross-validation", 3)
-    result = run("fit", iris_csv, "--target", "kind", "--k", 2, "--jobs", jobs, code=130)
-    assert "interrupted: the best model so far is in eigensieve-out" in result.stderr
-    assert "No error estimate: it was interrupted" in result.stderr
-    assert contents(Path("eigensieve-out")) == FILES
-    assert len(load_model("eigensieve-out/model.json").features) == 2
-    assert "it was interrupted" in Path("eigensieve-out/report.html").read_text(encoding="utf-8")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_ctrl_c_before_k_is_known_gives_nothing(run, tmp_path, iris_csv, ctrl_c_at) -> None:
-    ctrl_c_at("cross-validation", 2)
-    result = run("fit", iris_csv, "--target", "kind", code=130)
-    last = result.stderr.splitlines()[-1]
-    assert last.startswith("interrupted: cross-validation 2 of 25 done; k is not known yet")
-    assert contents(tmp_path) == {"iris.csv"}
-
-
-def test_ctrl_c_when_k_is_known_gives_the_model(run, iris_csv, ctrl_c_at) -> None:
-    ctrl_c_at("nested check", 2)
-    result = run("fit", iris_csv, "--target", "kind", "--json", code=130)
-    found = json.loads(result.stdout)
-    assert found["error"] is None
-    assert found["balanced_error"] is not None
-    assert contents(Path("eigensieve-out")) == FILES
-
-
-def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, monkeypatch) -> None:
-    """A search by itself would stop early, and the fold be judged by half a search."""
-    from eigensieve.solvers import dispatch
-
-    find = dispatch.find_solvers()["greedy"]
-
-    def press(*args: object, **options: object) -> dict:
-        signal.raise_signal(signal.SIGINT)
-        return find.path(*args, **options)
-
-    solvers = dispatch.find_solvers() | {"greedy": replace(find, path=press)}
-    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
-    result = run("fit", iris_csv, "--target", "kind", "--jobs", 1, code=130)
-    assert "interrupted: starting" in result.stderr
-
-
-def test_ctrl_c_in_the_final_search_keeps_the_best_so_far(run, wine, monkeypatch) -> None:
-    from eigensieve.solvers import dispatch
-
-    find = dispatch.find_solvers()["greedy"]
-
-    def press(*args: object, **options: object) -> object:
-        signal.raise_signal(signal.SIGINT)
-        return find.solve(*args, **options)
-
-    solvers = dispatch.find_solvers() | {"greedy": replace(find, solve=press)}
-    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
-    wine.to_csv("w.csv", index=False)
-    result = run("fit", "w.csv", "--target", "kind", "--k", 3, "--json", code=130)
-    assert json.loads(result.stdout)["status"] == "interrupted"
-    assert contents(Path("eigensieve-out")) == FILES

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from eigensieve.cli.main import COMMANDS, cli, explain
 from eigensieve.errors import InputError, MissingExtraError, ModelFileError, VerificationError
+from tests.cli.files import CHECKPOINT
 
 SCRIPT = [sys.executable, "-c", "from eigensieve.cli.main import main; main()"]
 
@@ -169,7 +170,7 @@ def test_ctrl_c_ends_a_fit_with_130(noise_npz: Path) -> None:
     assert stdout == ""
     assert stderr.startswith("interrupted: ")
     assert stderr.count("\n") == 1
-    assert not out.exists()
+    assert [path.name for path in out.iterdir()] == [CHECKPOINT]
 
 
 def test_ctrl_c_never_aborts_the_interpreter(noise_npz: Path) -> None:

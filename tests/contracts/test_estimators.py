@@ -35,6 +35,8 @@ ESTIMATORS = [
     es.QAlphaSelector(2, variant="supervised", n_init=1),
     es.QAlphaSelector(variant="laplacian", weight=True),
     es.QAlphaSelector(kernel="precomputed"),
+    es.PreparedClassifier(),
+    es.PreparedClassifier(missing="median"),
 ]
 
 

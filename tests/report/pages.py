@@ -26,8 +26,13 @@ def text_of(html: str) -> str:
     return " ".join(" ".join(parser.parts).replace("\u00a0", " ").split())
 
 
-def assert_opens_offline_and_fits(browser: Any, path: Path, width: int) -> None:
-    """No request, no console message, nothing active, figures to be seen, no scrolling sideways."""
+def assert_opens_offline_and_fits(
+    browser: Any, path: Path, width: int, *, n_scripts: int = 0
+) -> None:
+    """No request, no console message, figures to be seen, no scrolling sideways.
+
+    Nothing is active but, where it is expected, the page's own script.
+    """
     context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
     page = context.new_page()
     troubles: list[str] = []
@@ -38,8 +43,6 @@ def assert_opens_offline_and_fits(browser: Any, path: Path, width: int) -> None:
     page.on("request", lambda asked: requests.append(asked.url))
     page.goto(path.as_uri())
     page.locator("details summary").evaluate_all("all => all.forEach(one => one.click())")
-    assert troubles == []
-    assert requests == [path.as_uri()]
     figures = page.locator("figure svg").all()
     assert figures
     for figure in figures:
@@ -48,5 +51,8 @@ def assert_opens_offline_and_fits(browser: Any, path: Path, width: int) -> None:
         assert box["width"] > 250
         assert box["height"] > 50
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("script").count() == 0
+    assert page.locator("script").count() == n_scripts
+    assert page.locator("img, iframe, object, embed, [onerror], [onclick], [onload]").count() == 0
+    assert troubles == []
+    assert requests == [path.as_uri()]
     context.close()

@@ -1,120 +1,184 @@
-"""Cross-validated paths: the rule, the honest error, no leak."""
+"""Errors of every fold against a plain loop, and the 1-SE rule sentence by sentence."""
+
+from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from scipy.special import log_softmax
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
-from eigensieve.errors import InputError, TimeLimitError
-from eigensieve.studies.cv_path import CVPath, cross_validate_path, error_estimate, nested_error
-from eigensieve.studies.standardize import Standardizer
+from eigensieve.studies.cv_path import CVPath
+from eigensieve.studies.jobs import Job, Recipe, run_job
+
+KS = (1, 2, 6)
 
 
-def make_data(n: int = 60, p: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def make_data(n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    y = np.array(["a", "b"])[np.arange(n) % 2]
-    X = rng.normal(size=(n, p))
-    X[y == "b", :2] += 2.5
+    y = np.array(["a", "b", "c"])[np.minimum(np.arange(48) % 4, n_classes - 1)]  # unequal
+    X = 5 * rng.normal(size=(48, 15)) + 100
+    for i, label in enumerate(np.unique(y)):
+        X[y == label, i : i + 2] += 5
     return X, y
 
 
-def path_with(errors: list[float], se: float) -> CVPath:
-    spread = se * np.array([[1.0], [-1.0]])  # sd(ddof=1) / sqrt(2 folds) = se
-    folds = np.array(errors) + spread
-    return CVPath((1, 2, 5, 10), folds, folds, 2, 1)
+def area(model: Any, Z: np.ndarray, y: np.ndarray) -> float:
+    """Two classes: by the score; more: the mean of one against the rest by log-probability."""
+    if model.classes_.size == 2:
+        return float(roc_auc_score(y == model.classes_[1], model.decision_function(Z)))
+    scores = log_softmax(Z @ model.coef_.T + model.intercept_, axis=1)
+    return float(np.mean([roc_auc_score(y == c, scores[:, i]) for i, c in enumerate("abc")]))
 
 
-def test_one_se_rule() -> None:
-    cv = path_with([0.30, 0.12, 0.11, 0.10], se=0.03)
-    np.testing.assert_allclose(cv.standard_error, 0.03)
-    assert cv.best_k == 2
-    assert path_with([0.30, 0.12, 0.11, 0.10], se=0.015).best_k == 5
-    assert path_with([0.30, 0.12, 0.11, 0.10], se=0.0).best_k == 10
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_fold_is_that_of_a_plain_loop(n_classes: int) -> None:
+    X, y = make_data(n_classes)
+    models = [es.SparseLDA(shrinkage=0.3), es.SparseLDA(class_weight="balanced")]
+    study = es.study(X, y, models, ks=KS, cv=4, n_repeats=2, random_state=3)
+    cv = study.cv
+    assert cv is not None
+    assert (cv.ks, cv.n_folds, cv.n_repeats) == (KS, 4, 2)
+    assert cv.fold_errors.shape == (8, 2, 3)
+    parts = [
+        part
+        for seed in (3, 4)
+        for part in StratifiedKFold(4, shuffle=True, random_state=seed).split(X, y)
+    ]
+    counts = np.zeros((2, 3, 15))
+    for i, (train, test) in enumerate(parts):
+        scaler = StandardScaler().fit(X[train])
+        Z = scaler.transform(X[test])
+        for a, k in np.ndindex(2, 3):
+            model = models[a].set_params(n_features_to_select=KS[k])
+            model.fit(scaler.transform(X[train]), y[train])
+            predicted = model.predict(Z)
+            here = i, a, k
+            assert cv.fold_errors[here] == pytest.approx(np.mean(predicted != y[test]))
+            expected = 1 - balanced_accuracy_score(y[test], predicted)
+            assert cv.fold_balanced_errors[here] == pytest.approx(expected)
+            assert cv.fold_aucs[here] == pytest.approx(area(model, Z, y[test]))
+            assert cv.fold_sizes[here] == KS[k]
+            counts[a, k, model.get_support(indices=True)] += 1
+    best = cv.best_settings
+    np.testing.assert_allclose(study.stability.to_numpy().T, counts[best, [0, 1, 2]] / 8)
 
 
-def test_finds_the_planted_cardinality() -> None:
-    X, y = make_data()
-    cv = cross_validate_path(es.SparseLDA(), X, y, ks=(1, 2, 5, 10, 1000), n_repeats=2)
-    assert cv.ks == (1, 2, 5, 10)
-    assert cv.fold_errors.shape == (10, 4)
-    assert cv.best_k in (1, 2)
-    assert [row["k"] for row in cv.table()] == [1, 2, 5, 10]
+def test_the_table_shows_the_best_setting_of_every_k() -> None:
+    X, y = make_data(2)
+    models = {"one": es.SparseLDA(shrinkage=0.01), "two": es.SparseLDA(shrinkage=0.9)}
+    study = es.study(X, y, models, ks=KS, cv=4, n_repeats=2)
+    assert study.cv is not None
+    errors = study.cv.fold_errors
+    for i, row in enumerate(study.rows):
+        first, second = errors[:, 0, i].mean(), errors[:, 1, i].mean()
+        assert row["setting"] == ("one" if first <= second else "two")
+        best = errors[:, 0, i] if first <= second else errors[:, 1, i]
+        assert row["error"] == pytest.approx(best.mean())
+        assert row["se"] == pytest.approx(np.std(best, ddof=1) / 2)  # four folds a repeat
 
 
-def test_errors_are_those_of_a_plain_loop() -> None:
-    """The same folds by hand: scale, fit, predict."""
-    from sklearn.model_selection import StratifiedKFold
-
-    X, y = make_data(40)
-    cv = cross_validate_path(es.SparseLDA(), X, y, ks=(2, 6), n_repeats=1, random_state=3)
-    folds = StratifiedKFold(5, shuffle=True, random_state=3).split(X, y)
-    for i, (train, test) in enumerate(folds):
-        mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
-        for j, k in enumerate((2, 6)):
-            lda = es.SparseLDA(k).fit((X[train] - mean) / sd, y[train])
-            wrong = np.mean(lda.predict((X[test] - mean) / sd) != y[test])
-            assert cv.fold_errors[i, j] == pytest.approx(wrong)
-
-
-def test_result_does_not_depend_on_n_jobs() -> None:
-    X, y = make_data()
-    a, b = (
-        cross_validate_path(es.SparseLDA(), X, y, ks=(1, 4), n_repeats=1, n_jobs=j) for j in (1, 2)
-    )
-    np.testing.assert_array_equal(a.fold_errors, b.fold_errors)
-
-
-def test_nested_error_is_at_chance_on_noise() -> None:
-    """Selection inside the fold: over 12 noise sets the mean error is 1/2 within 3 SE."""
+def test_ties_count_half_in_the_area() -> None:
+    """A column of few values: many samples have the same score, as scikit-learn counts them."""
     rng = np.random.default_rng(0)
-    errors = []
-    for seed in range(12):
-        X, y = rng.normal(size=(40, 300)), rng.permutation(np.arange(40) % 2)
-        errors.append(nested_error(es.SparseLDA(), X, y, ks=(1, 5), random_state=seed).error)
-    # 480 predictions at chance have a standard error of .023, more for the folds' dependence;
-    # leaving samples out of a balanced class tips the priors against it: a bit above .5
-    assert 0.42 <= np.mean(errors) <= 0.62
+    X, y = rng.integers(0, 3, size=(60, 1)).astype(float), np.arange(60) % 2
+    X[y == 1] += rng.integers(0, 2, size=(30, 1))
+    job = Job(np.arange(30), np.arange(30, 60), y)
+    outcome = run_job(job, X, Recipe({"lda": es.SparseLDA()}, (1,), "error", np.unique(y)))
+    assert outcome[0][0]["auc"] == pytest.approx(roc_auc_score(y[30:], X[30:, 0]))
 
 
-def test_tiny_classes() -> None:
-    X, y = make_data(20)
-    y = y.astype("U5")
-    y[:3] = "few"
-    cv = cross_validate_path(es.SparseLDA(), X, y, ks=(2,), n_repeats=1)
-    assert cv.n_folds == 3
-    y[1:3] = "a"
-    with pytest.raises(InputError, match="'few' has one sample"):
-        cross_validate_path(es.SparseLDA(), X, y, ks=(2,))
-    with pytest.raises(InputError, match="one class only"):
-        cross_validate_path(es.SparseLDA(), X, np.zeros(20), ks=(2,))
-    with pytest.raises(InputError, match="no k"):
-        cross_validate_path(es.SparseLDA(), X, make_data(20)[1], ks=(50,))
+def test_the_area_without_samples_of_two_classes() -> None:
+    X, y = make_data(3)
+    recipe = Recipe({"lda": es.SparseLDA()}, (2,), "error", np.unique(y))
+    a = np.flatnonzero(y == "a")
+    rest = np.setdiff1d(np.arange(48), a[:4])
+    assert run_job(Job(rest, a[:4], y), X, recipe)[0][0]["auc"] is None
+    # a class that the test part does not have is left out of the mean
+    two = np.concatenate([a[:4], np.flatnonzero(y == "b")[:5]])
+    train = np.setdiff1d(np.arange(48), two)
+    scaler = StandardScaler().fit(X[train])
+    model = es.SparseLDA(2).fit(scaler.transform(X[train]), y[train])
+    scores = model.predict_log_proba(scaler.transform(X[two]))
+    expected = np.mean([roc_auc_score(y[two] == c, scores[:, i]) for i, c in enumerate("ab")])
+    assert run_job(Job(train, two, y), X, recipe)[0][0]["auc"] == pytest.approx(expected)
 
 
-def test_wishes_of_the_estimator_are_respected() -> None:
-    X, y = make_data(40, 12)
-    cv = cross_validate_path(
-        es.SparseLDA(include=[4, 5], exclude=[0, 1, 2]), X, y, ks=(1, 2, 9, 10)
-    )
-    assert cv.ks == (2, 9)
-    with pytest.raises(TimeLimitError, match="before k = 12"), pytest.warns(ConvergenceWarning):
-        cross_validate_path(es.SparseLDA(time_limit=0.0), X, y, ks=(4, 12), n_jobs=1)
+# ---------------------------------------------------------------- the rule
 
 
-def test_wilson_interval() -> None:
-    estimate = error_estimate(5, 50, "test")
-    assert estimate.error == 0.1
-    # Wilson's formula, z = 1.959964
-    z, n, q = 1.959964, 50, 0.1
-    centre, half = q + z**2 / (2 * n), z * np.sqrt(q * (1 - q) / n + z**2 / (4 * n**2))
-    assert estimate.low == pytest.approx((centre - half) / (1 + z**2 / n), abs=1e-6)
-    assert estimate.high == pytest.approx((centre + half) / (1 + z**2 / n), abs=1e-6)
+def path_of(scores: np.ndarray, n_folds: int, n_repeats: int, score: str = "error") -> CVPath:
+    other = np.full_like(scores, np.nan)
+    pair = (scores, other) if score == "error" else (other, scores)
+    ks = tuple(range(1, scores.shape[2] + 1))
+    return CVPath(ks, *pair, other, other, n_folds, n_repeats, score)
 
 
-def test_standardizer_leaves_constants_alone() -> None:
-    X = np.column_stack([np.full(10, 0.1), np.arange(10.0) + 1e8])
-    scaler = Standardizer.fit(X)
-    Z = scaler.apply(X)
-    assert scaler.scale[0] == 1.0
-    np.testing.assert_allclose(Z[:, 0], 0.0, atol=1e-15)
-    assert Z[:, 1].std() == pytest.approx(1.0)
+def choose_by_the_book(scores: np.ndarray, n_folds: int) -> tuple[int, int]:
+    """Of every k the setting of least mean error; of those the smallest k within one SE."""
+    _, n_settings, n_sizes = scores.shape
+    path = []
+    for k in range(n_sizes):
+        means = [float(np.mean(scores[:, s, k])) for s in range(n_settings)]
+        setting = means.index(min(means))
+        se = float(np.std(scores[:, setting, k], ddof=1)) / n_folds**0.5
+        path.append((means[setting], se, setting))
+    least, its_se, _ = min(path, key=lambda entry: entry[0])  # the first of equal ones
+    for k, (mean, _, setting) in enumerate(path):
+        if mean <= least + its_se:
+            return setting, k
+    raise AssertionError("the least is within one SE of itself")
+
+
+@pytest.mark.parametrize("score", ["error", "balanced_error"])
+def test_one_se_rule_by_the_book(score: str) -> None:
+    rng = np.random.default_rng(0)
+    seen = set()
+    for _ in range(300):
+        n_folds, n_repeats = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+        shape = n_folds * n_repeats, int(rng.integers(1, 4)), int(rng.integers(1, 7))
+        scores = rng.integers(0, 5, size=shape) / 4  # few values: ties, spreads of zero
+        path = path_of(scores, n_folds, n_repeats, score)
+        expected = choose_by_the_book(scores, n_folds)
+        assert path.choose() == expected
+        assert path.best_k == expected[1] + 1
+        seen.add(expected)
+    assert len(seen) > 8
+
+
+def test_one_se_rule_on_known_errors() -> None:
+    """Two folds a distance of 2 SE apart."""
+
+    def best_k(se: float) -> int:
+        errors = np.array([0.30, 0.12, 0.11, 0.10])
+        return path_of((errors + se * np.array([[1.0], [-1.0]]))[:, None], 2, 1).best_k
+
+    assert [best_k(se) for se in (0.03, 0.015, 0.0)] == [2, 3, 4]
+
+
+def test_a_given_k_has_its_best_setting() -> None:
+    scores = np.array([[[0.2, 0.1], [0.1, 0.4]]] * 3)  # (folds, settings, sizes)
+    path = path_of(scores, 3, 1)
+    assert [path.choose(1), path.choose(2)] == [(1, 0), (0, 1)]
+
+
+def test_repeats_inside_a_splitter_are_no_new_samples() -> None:
+    """Twelve parts that use every sample three times are four folds."""
+    X, y = make_data(2)
+    splitter = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    cv = es.study(X, y, ks=(1, 3), cv=splitter).cv
+    assert cv is not None
+    assert len(cv.fold_errors) == 12
+    expected = cv.fold_errors[:, 0].std(axis=0, ddof=1) / np.sqrt(4)
+    np.testing.assert_allclose(cv.standard_error[0], expected)
+
+
+def test_one_part_has_no_standard_error() -> None:
+    """Nothing is known of the spread: the k of least error is taken."""
+    X, y = make_data(2)
+    cv = es.study(X, y, ks=KS, cv=ShuffleSplit(1, test_size=0.4, random_state=1)).cv
+    assert cv is not None
+    assert np.isnan(cv.standard_error).all()
+    assert cv.best_k == KS[int(np.argmin(cv.fold_errors[0, 0]))]

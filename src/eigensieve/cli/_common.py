@@ -65,9 +65,23 @@ criterion_option = click.option(
     help="Measure of class separation; auto: logdet (Wilks), fair to many classes (lambda_max for "
     "solvers that seek one direction, such as dc).",
 )
+
+
+def check_method(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """One of the methods there are; asked for only when a command runs."""
+    from ..errors import OptionError
+    from ..studies.methods import find_method
+
+    try:
+        return find_method(value).name
+    except OptionError as error:
+        raise click.BadParameter(f"{error}.") from error
+
+
 method_option = click.option(
     "--method",
     default="sparse-lda",
+    callback=check_method,
     show_default=True,
     metavar="NAME",
     help="What is fitted: sparse-lda, gloss, gloss-d, sulda, plda, slda, qalpha, or a classical "

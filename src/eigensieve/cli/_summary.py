@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -95,7 +96,7 @@ def echo_error(study: Study) -> None:
 def echo_stability(study: Study) -> None:
     """Nogueira's index at the chosen k."""
     index = next((i for i in study.indices if i.k == study.best_k), None)
-    if index is None or not index.index == index.index:  # not a number: nothing could vary
+    if index is None or math.isnan(index.index):  # nothing could vary
         return
     click.echo(
         f"stable  {index.index:.2f} on a scale from 0 (chance) to 1 (the same features in every "

@@ -127,7 +127,8 @@ def run_comparison(
         data.X, data.y, settings, ks, wishes["cv"], data.groups, wishes["repeats"],
         common.count_jobs(wishes["jobs"]), wishes["seed"],
         score="balanced_error" if wishes["balanced"] else "error", missing=missing,
-        names=data.names, target=target.strip(), checkpoint=checkpoint, progress=progress, restart=True,
+        names=data.names, target=target.strip(), checkpoint=checkpoint, progress=progress,
+        restart=True,
     )  # fmt: skip
     titles = {name: METHODS[name].title for name in settings}
     return replace(found, titles=titles, source=replace(found.source, **data.source))

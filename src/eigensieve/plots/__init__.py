@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "AlphaDisplay": "alpha",
     "CVPathDisplay": "cv_path",
+    "ComparisonDisplay": "comparison",
     "CorrelationCircleDisplay": "correlation_circle",
     "GapDisplay": "gap",
     "LoadingsDisplay": "loadings",
@@ -21,6 +22,7 @@ _HOME = {
 __all__ = [
     "AlphaDisplay",
     "CVPathDisplay",
+    "ComparisonDisplay",
     "CorrelationCircleDisplay",
     "GapDisplay",
     "LoadingsDisplay",
@@ -30,6 +32,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .alpha import AlphaDisplay
+    from .comparison import ComparisonDisplay
     from .correlation_circle import CorrelationCircleDisplay
     from .cv_path import CVPathDisplay
     from .gap import GapDisplay

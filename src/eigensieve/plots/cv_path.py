@@ -16,7 +16,6 @@ from ..errors import OptionError
 from ._style import FAINT, INK, PALETTE, figure_of, house_style, legend_above, new_figure
 
 if TYPE_CHECKING:
-    from ..studies.cv_path import CVPath
     from ..studies.result import Study
 
 SCORES = ("error", "balanced_error")
@@ -61,15 +60,6 @@ class CVPathDisplay:
         self.balanced_error = None if balanced_error is None else np.asarray(balanced_error)
         self.chosen_k = chosen_k
         self.score = score
-
-    @classmethod
-    def from_cv(cls, cv: CVPath, chosen_k: int | None = None) -> CVPathDisplay:
-        """From a cross-validated path; the chosen k is that of the 1-SE rule by default."""
-        best = cv.best_k if chosen_k is None else chosen_k
-        error = cv.along_best(cv.fold_errors.mean(axis=0))
-        balanced_error = cv.along_best(cv.fold_balanced_errors.mean(axis=0))
-        se = cv.along_best(cv.standard_error)
-        return cls(cv.ks, error, se, balanced_error, best, cv.score)
 
     @classmethod
     def from_study(cls, study: Study) -> CVPathDisplay:

@@ -22,7 +22,6 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
-    from ..studies.fitting import FitResult
     from ..studies.result import Study
 
 MOST_BARS = 40
@@ -62,11 +61,6 @@ class LoadingsDisplay:
         weight = np.sqrt(np.square(matrix[S, :MOST_DIRECTIONS]) @ share)
         S = S[np.argsort(-weight, kind="stable")]
         return cls(names_at(S, estimator, names), matrix[S])
-
-    @classmethod
-    def from_result(cls, result: FitResult) -> LoadingsDisplay:
-        """The selected features of a study, by rank."""
-        return cls([f.name for f in result.selected], [f.loadings for f in result.selected])
 
     @classmethod
     def from_study(cls, study: Study) -> LoadingsDisplay:

@@ -27,7 +27,6 @@ from ._style import (
 )
 
 if TYPE_CHECKING:
-    from ..studies.fitting import FitResult
     from ..studies.result import Study
 
 MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
@@ -66,11 +65,6 @@ class ProjectionDisplay:
     def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike) -> ProjectionDisplay:
         """Project X with ``estimator.transform``."""
         return cls(estimator.transform(X), y)
-
-    @classmethod
-    def from_result(cls, result: FitResult) -> ProjectionDisplay:
-        """The training rows of a study."""
-        return cls(result.scores, result.labels)
 
     @classmethod
     def from_study(cls, study: Study) -> ProjectionDisplay:

@@ -15,7 +15,7 @@ from ..plots import (
     ProjectionDisplay,
     StabilityDisplay,
 )
-from ..plots._style import printable
+from ..plots._style import printable, shorten
 from ..studies.result import SelectedFeature, Study
 from . import words, words_error, words_sets
 from .facts import class_counts, frequencies, inner_model, is_balanced, solutions
@@ -99,7 +99,7 @@ def _feature_row(study: Study, feature: SelectedFeature) -> dict[str, Any]:
         "price": words.UNKNOWN if price is None else words_sets.price(price.loss),
         "stand_ins": []
         if price is None
-        else [(printable(one.name), words_sets.price(one.loss)) for one in price.stand_ins],
+        else [(shorten(one.name), words_sets.price(one.loss)) for one in price.stand_ins],
     }
 
 

@@ -28,6 +28,7 @@ def render_selector_report(
         title=printable(title or "Features selected by Q-alpha"),
         lead=words.lead(selector),
         findings=words.findings(selector),
+        notices=[],
         cards=_cards(selector),
         alpha=_alpha(selector),
         features=_features(selector, _names(selector, names)),

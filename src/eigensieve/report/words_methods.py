@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.cv_path import OWN
 from ..studies.estimates import ErrorEstimate
@@ -102,7 +103,8 @@ def _solver(model: Any) -> str | None:
     solver, status = (getattr(solution, name, None) for name in ("solver", "status"))
     if solver is None:
         return None
-    return printable(f"{solver}; status: {status}" if status is not None else solver)
+    own = "" if isinstance(solution, Solution) else " (of the problem that it solves)"
+    return printable(solver if status is None else f"{solver}; status: {status}{own}")
 
 
 def _class_weights(model: Any) -> str | None:

@@ -15,6 +15,11 @@ from .words import count, decimals, number, percent
 STABLE, LOOSE = 0.75, 0.4
 OFTEN = 0.8
 FREE = 0.01  # a price below this share of the class separation is called next to nothing
+SMALL = 5e-4  # a share that is shown as 0
+_NO_LOSS = (
+    "Each selected feature can be left out without loss: sets without it were found that have at "
+    "least as much class separation. This set was not chosen by that measure alone."
+)
 CAVEAT = (
     "Training parts of a cross-validation share most of their samples: this tells what leaving "
     "some samples out changes. New samples may change more."
@@ -108,7 +113,7 @@ def room(solution: Solution | None) -> tuple[str, str]:
 
 def price(loss: float) -> str:
     """What leaving a feature out costs, as a share of the class separation."""
-    return percent(loss) if abs(loss) >= 5e-4 else percent(0.0)
+    return percent(loss) if abs(loss) >= SMALL else percent(0.0)
 
 
 def price_sentences(study: Study) -> list[str]:
@@ -117,12 +122,14 @@ def price_sentences(study: Study) -> list[str]:
         return []
     by_loss = sorted(study.prices, key=lambda one: -one.loss)
     dearest, cheapest = by_loss[0], by_loss[-1]
+    if dearest.loss < SMALL:
+        return [_NO_LOSS]
     sentences = [
         f"Hardest to do without: {shorten(dearest.name, 60)}. The best set found without it has "
-        f"{price(max(dearest.loss, 0.0))} less class separation."
+        f"{price(dearest.loss)} less class separation."
     ]
     if len(by_loss) > 1:
-        less = f"{price(cheapest.loss)} less" if cheapest.loss >= 5e-4 else "no less"
+        less = f"{price(cheapest.loss)} less" if cheapest.loss >= SMALL else "no less"
         sentences.append(
             f"Easiest to replace: {shorten(cheapest.name, 60)}, without which a set with {less} "
             "class separation was found."
@@ -134,4 +141,6 @@ def price_sentences(study: Study) -> list[str]:
             f"of less than {FREE:.0%}".replace("%", "\u00a0%")
             + ": do not read such a feature as the only one that matters."
         )
+    if cheapest.loss <= -SMALL:
+        sentences.append("A negative price: the set found without the feature separates better.")
     return sentences

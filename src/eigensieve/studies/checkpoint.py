@@ -14,6 +14,7 @@ from ..errors import InputError
 from .jobs import Outcome
 
 FORMAT, VERSION = "eigensieve-checkpoint", 1
+_OPENING = b'{"digest": "'
 
 
 class Checkpoint:
@@ -21,7 +22,7 @@ class Checkpoint:
 
     A process that is killed leaves at most one broken line, at the end: it is cut off when the
     file is opened again. A file of another study (other data or settings) is refused, or, with
-    ``replace``, begun anew.
+    ``replace``, begun anew. A file that is no checkpoint is never touched.
 
     Parameters
     ----------
@@ -61,43 +62,39 @@ class Checkpoint:
         self.found[key] = outcome
         self._write({"key": key, "outcome": outcome})
 
-    def discard(self) -> None:
-        """Delete the file: the study is done."""
-        self.path.unlink(missing_ok=True)
-
     def _read(self) -> None:
         self._file.seek(0)
-        good, is_first = 0, True
-        for line in self._file:
+        good = self._read_head()
+        for line in self._file if good else ():
             content = _open_line(line)
-            if content is None:
+            if content is None or "key" not in content:
                 break
-            if is_first and not self._is_ours(content):
-                if not self.replace:
-                    raise InputError(
-                        f"{self.path}: holds the results of another study (other data, settings "
-                        "or version); delete it, or name another file"
-                    )
-                break
-            if not is_first:
-                self.found[content["key"]] = content["outcome"]
-            is_first = False
+            self.found[content["key"]] = content["outcome"]
             good += len(line)
-        if good == 0 and self._file.seek(0, os.SEEK_END) > 0 and not self.replace:
-            self._refuse_stranger()
         self._file.truncate(good)
         if good == 0:
-            self._write({"format": FORMAT, "version": VERSION, "study": self.study})
+            self._write(self._head)
 
-    def _refuse_stranger(self) -> None:
-        """A file whose first line is none of ours is not ours to overwrite."""
-        self._file.seek(0)
-        if not self._file.readline().startswith(b'{"digest": "'):
-            raise InputError(f"{self.path}: is no checkpoint of a study; name another file")
+    @property
+    def _head(self) -> dict[str, Any]:
+        return {"format": FORMAT, "version": VERSION, "study": self.study}
 
-    def _is_ours(self, head: dict[str, Any]) -> bool:
-        wanted = {"format": FORMAT, "version": VERSION, "study": self.study}
-        return all(head.get(name) == value for name, value in wanted.items())
+    def _read_head(self) -> int:
+        """The length of the first line; 0 if the file is to be begun anew."""
+        line = self._file.readline()
+        head = _open_line(line)
+        if head == self._head:
+            return len(line)
+        if head is None or head.get("format") != FORMAT:
+            # a run that was killed at once leaves a piece of one line; anything else is not ours
+            if line.endswith(b"\n") or not _is_piece(line):
+                raise InputError(f"{self.path}: is no checkpoint of a study; name another file")
+        elif not self.replace:
+            raise InputError(
+                f"{self.path}: holds the results of another study (other data, settings or "
+                "version); delete it, or name another file"
+            )
+        return 0
 
     def _write(self, content: dict[str, Any]) -> None:
         text = json.dumps(content)
@@ -118,6 +115,11 @@ def _lock(file: IO[bytes], path: Path) -> None:
         raise InputError(f"{path}: another run is writing to it; wait for it") from error
 
 
+def _is_piece(line: bytes) -> bool:
+    """Whether it may be the beginning of a line of ours."""
+    return line.startswith(_OPENING) or _OPENING.startswith(line)
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -128,6 +130,6 @@ def _open_line(line: bytes) -> dict[str, Any] | None:
         entry = json.loads(line)
         content = entry["content"]
         whole = line.endswith(b"\n") and entry["digest"] == _digest(json.dumps(content))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return content if whole else None
+    return content if whole and isinstance(content, dict) else None

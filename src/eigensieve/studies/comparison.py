@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InputError
+from ..errors import InputError, TimeLimitError
 from .data import StudyData, check_data
-from .estimation import estimate
+from .estimation import Task, estimate
 from .final import fit_final
 from .methods import METHODS, find_method
 from .result import Source, Study
@@ -151,9 +152,9 @@ def compare_methods(
         All of `METHODS` by default: sparse-lda, gloss, gloss-d, sulda, plda, slda, qalpha, and the
         classical pearson, anova, snr, svm-rfe and l1. The first one is the reference.
     checkpoint : folder, optional
-        Keeps one file per method, from which a killed comparison goes on.
-    X, y, ks, cv, groups, n_repeats, n_jobs, random_state, score, missing, names, target, progress, \
-restart : as in `study`
+        Keeps one file per method, from which a killed comparison goes on. Made if need be.
+    X, y, ks, cv, groups, n_repeats, n_jobs, random_state : as in `study`
+    score, missing, names, target, progress, restart : as in `study`
 
     Returns
     -------
@@ -172,16 +173,14 @@ restart : as in `study`
     options = Options(tuple(ks), cv, n_repeats, random_state, "auto", score, missing)
     settings, titles = _named_methods(methods, random_state)
     results: dict[str, Study] = {}
-    failures: dict[str, str] = {}
     unfinished: list[str] = []
-    for name, estimator in settings.items():
-        file = None if checkpoint is None else Path(checkpoint) / f"{name}.jsonl"
+    tasks, failures = _make_tasks(data, settings, options)
+    files = {} if checkpoint is None else _make_files(Path(checkpoint), tasks, restart)
+    for name, task in tasks.items():
         tell = None if progress is None else _stage_of(name, progress)
         try:
-            results[name] = _run_method(
-                data, name, estimator, options, n_jobs, file, tell, target, restart
-            )
-        except InputError as reason:
+            results[name] = _run_method(task, n_jobs, files.get(name), tell, target)
+        except (ValueError, TimeLimitError) as reason:  # the method's own, or those of a library
             failures[name] = str(reason)
         except KeyboardInterrupt:
             unfinished.append(f"{', '.join(_left(settings, results, failures))} not compared")
@@ -220,21 +219,42 @@ def _stage_of(method: str, progress: StageProgress) -> StageProgress:
     return tell
 
 
+def _make_tasks(
+    data: StudyData, settings: Mapping[str, Any], options: Options
+) -> tuple[dict[str, Task], dict[str, str]]:
+    """What is to be done for each method, and why some can do nothing with the table."""
+    tasks, failures = {}, {}
+    for name, estimator in settings.items():
+        try:
+            tasks[name] = make_task(data, {name: estimator}, options)
+        except InputError as reason:
+            failures[name] = str(reason)
+    return tasks, failures
+
+
+def _make_files(folder: Path, tasks: Mapping[str, Task], restart: bool) -> dict[str, Path]:
+    """The checkpoint of every method; one that cannot be used is told before the work begins."""
+    files = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in tasks}
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: is no folder to write to ({error.strerror})") from error
+    for name, task in tasks.items():
+        with open_checkpoint(files[name], task, restart):
+            pass
+    return files
+
+
 def _run_method(
-    data: StudyData,
-    name: str,
-    estimator: Any,
-    options: Options,
+    task: Task,
     n_jobs: int | None,
     file: Path | None,
     progress: StageProgress | None,
     target: str | None,
-    restart: bool,
 ) -> Study:
-    task = make_task(data, {name: estimator}, options)
-    with open_checkpoint(file, task, restart) as checkpoint:
+    with open_checkpoint(file, task, replace=False) as checkpoint:
         found = estimate(task, n_jobs, checkpoint, progress)
-    final = fit_final(data, task.recipe, found.cv, None, n_jobs, progress, is_brief=True)
+    final = fit_final(task.data, task.recipe, found.cv, None, n_jobs, progress, is_brief=True)
     return assemble(task, found, final, target)
 
 

@@ -27,6 +27,7 @@ class CVPath:
     fold_aucs : the same; NaN where a test part does not have samples of two classes
     fold_sizes : the same; numbers of features that were used
     n_folds, n_repeats : int
+        Test parts that use all samples once, and how often that was done.
     score : "error" or "balanced_error", the one that chooses
     """
 
@@ -53,8 +54,10 @@ class CVPath:
         """Standard error of that mean.
 
         The folds of one repeat use all samples once; further repeats are no new samples,
-        so the divisor counts the folds of one repeat only.
+        so the divisor counts the folds of one repeat only. A single test part tells nothing: NaN.
         """
+        if len(self._scores) < 2:
+            return np.full(self._scores.shape[1:], np.nan)
         return np.asarray(self._scores.std(axis=0, ddof=1) / np.sqrt(self.n_folds))
 
     @property
@@ -71,7 +74,7 @@ class CVPath:
         """Position in ks of the smallest k within one SE of the smallest error (1-SE rule)."""
         error, se = self.along_best(self.mean), self.along_best(self.standard_error)
         lowest = int(np.argmin(error))
-        return int(np.argmax(error <= error[lowest] + se[lowest]))
+        return int(np.argmax(error <= error[lowest] + np.nan_to_num(se[lowest])))
 
     @property
     def best_k(self) -> int:
@@ -91,9 +94,14 @@ def make_path(
     done = [entry for repeat in repeats for entry in repeat]
     measured = np.array([_measure(job, outcome, recipe.classes) for job, outcome in done])
     errors, balanced_errors, aucs, sizes = np.moveaxis(measured, -1, 0)
-    return CVPath(
-        recipe.ks, errors, balanced_errors, aucs, sizes, len(repeats[0]), len(repeats), score
-    )
+    n_folds = _count_folds([job for job, _ in repeats[0]])
+    return CVPath(recipe.ks, errors, balanced_errors, aucs, sizes, n_folds, len(repeats), score)
+
+
+def _count_folds(jobs: Sequence[Job]) -> int:
+    """How many test parts use all samples once; a splitter may use them several times."""
+    tested = np.concatenate([job.test for job in jobs])
+    return max(1, round(len(jobs) * np.unique(tested).size / tested.size))
 
 
 def _measure(job: Job, outcome: Outcome, classes: np.ndarray) -> list[list[list[float]]]:

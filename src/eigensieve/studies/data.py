@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,21 +22,24 @@ from .standardize import check_missing, refuse_gaps
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """Rows (n, p), labels (n,), names (p,) and, if there are any, groups (n,)."""
+    """Rows (n, p), labels (n,), names (p,) and, if there are any, groups (n,).
+
+    ``columns`` are the names that the table itself has, as scikit-learn sees them: text.
+    """
 
     X: np.ndarray
     y: np.ndarray
     names: list[str]
     groups: np.ndarray | None
+    columns: list[str] | None = None
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the data."""
         digest = hashlib.sha256(np.ascontiguousarray(self.X, dtype=np.float64).tobytes())
-        digest.update("\x1f".join(map(str, self.names)).encode())
-        digest.update("\x1f".join(map(str, self.y.tolist())).encode())
-        if self.groups is not None:
-            digest.update("\x1f".join(map(str, self.groups.tolist())).encode())
+        groups = None if self.groups is None else self.groups.tolist()
+        # repr tells 1 from "1": as classes they come in another order
+        digest.update(repr([self.names, self.y.tolist(), groups]).encode())
         return digest.hexdigest()[:16]
 
     @property
@@ -57,10 +61,9 @@ def check_data(
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise InputError(f"X has {n} rows and y the shape {labels.shape}; one label per row")
-    check_labels(labels)
-    check_classification_targets(labels)
+    _check_classes(labels)
     refuse_gaps(matrix, check_missing(missing))
-    data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n))
+    data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n), _columns(X))
     high, low = _extent(matrix)
     refuse_extremes(np.maximum(high, -low), data.names)
     if np.all(high == low):
@@ -71,13 +74,35 @@ def check_data(
 def _matrix(X: Any) -> np.ndarray:
     if sparse.issparse(X):
         raise InputError("X is a sparse matrix; X.toarray() makes an array of it")
+    if np.iscomplexobj(X):
+        raise InputError("X has complex numbers; give real ones, such as their parts or sizes")
     try:
-        matrix = np.asarray(X, dtype=np.float64)
+        matrix = _numbers(X)
     except (TypeError, ValueError) as error:
         raise InputError(f"X must hold numbers only: {error}") from error
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"X has shape {matrix.shape}; need (n, p), rows and columns")
     return matrix
+
+
+def _numbers(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        if not hasattr(X, "columns"):
+            raise
+        # pandas has a missing value of its own, which it can make a NaN of
+        return np.asarray(X.astype(np.float64))
+
+
+def _check_classes(labels: np.ndarray) -> None:
+    check_labels(labels)
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(f"y holds no classes: {error}") from error
+    except TypeError as error:  # they cannot be put in order
+        raise InputError("y has labels of several types; make all of them text") from error
 
 
 def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -93,15 +118,19 @@ def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _names(X: Any, names: Sequence[str] | None, p: int) -> list[str]:
     if names is None:
-        columns = getattr(X, "columns", None)
-        names = [f"x{j}" for j in range(p)] if columns is None else [str(c) for c in columns]
-    if len(names) != p:
-        raise InputError(f"there are {len(names)} names for {p} columns; give one for each")
-    unique = set(names)
-    if len(unique) < p:
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise InputError(f"the name {twice!r} occurs more than once; make the names unique")
-    return [str(name) for name in names]
+        names = getattr(X, "columns", [f"x{j}" for j in range(p)])
+    texts = [str(name) for name in names]
+    if len(texts) != p:
+        raise InputError(f"there are {len(texts)} names for {p} columns; give one for each")
+    for name, times in Counter(texts).items():
+        if times > 1:
+            raise InputError(f"the name {name!r} occurs more than once; make the names unique")
+    return texts
+
+
+def _columns(X: Any) -> list[str] | None:
+    columns = list(getattr(X, "columns", ()))
+    return columns if columns and all(isinstance(name, str) for name in columns) else None
 
 
 def _groups(groups: ArrayLike | None, n: int) -> np.ndarray | None:
@@ -110,5 +139,8 @@ def _groups(groups: ArrayLike | None, n: int) -> np.ndarray | None:
     array = np.asarray(groups)
     if array.shape != (n,):
         raise InputError(f"groups has shape {array.shape}; X has {n} rows: one group per row")
-    check_labels(array)
+    try:
+        check_labels(array)
+    except InputError as error:
+        raise InputError("groups has missing values; give every row a group") from error
     return array.astype(np.str_)

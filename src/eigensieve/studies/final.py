@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +17,7 @@ from ..core.stats import ClassStats
 from .cv_path import CVPath
 from .data import StudyData
 from .jobs import Recipe
-from .optimality import FeaturePrice, Judge, judge_path
+from .optimality import FeaturePrice, Judge
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
 from .runner import StageProgress, quiet_run
@@ -61,44 +63,88 @@ def fit_final(
         size = recipe.ks.index(k)
     scaler = Standardizer.fit(data.X, recipe.missing)
     Z = scaler.apply(data.X)
-    tell = (lambda done: None) if progress is None else (lambda done: progress(FINAL, done, 4))
-    tell(0)
-    unfinished = []
+    inner = clone(recipe.settings[names[setting]])
+    if recipe.ks:
+        inner.set_params(**{SIZE: recipe.ks[size]})
+    tell = _steps(progress)
     with quiet_run():
-        inner = clone(recipe.settings[names[setting]])
-        if recipe.ks:
-            inner.set_params(**{SIZE: recipe.ks[size]})
+        tell(0)
+        notes, unfinished = _fit_chosen(inner, Z, data.y, n_jobs, search_progress)
+        final = Final(names[setting], recipe.ks[size] if recipe.ks else _count(inner), {})
+        models = {final.k: inner}
         try:
-            _fit_watched(inner, Z, data.y, n_jobs, search_progress)
+            tell(1)
+            if not unfinished and not is_brief:
+                models = _fit_others(models, recipe, cv, Z, data.y)
+            tell(2)
+            _judge(final, models, Z, data, is_brief, tell)
+        except KeyboardInterrupt:
+            models = {final.k: inner}
+            final.optimality = [Judge.of(inner, Z, data.y).judge(inner, certificate="none")]
+            unfinished.append("bounds and prices of the features were not computed")
+    final.path = {k: _wrap(model, scaler, recipe, data) for k, model in models.items()}
+    final.selected = rank_features(inner, data.names)
+    final.scores = np.asarray(inner.transform(Z))
+    final.correlations = _correlate(Z, final.scores, [f.index for f in final.selected])
+    final.notes = (*describe_columns(data, inner), *notes)
+    final.unfinished = tuple(unfinished)
+    return final
+
+
+def _steps(progress: StageProgress | None) -> Callable[[int], None]:
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(FINAL, done, 4)
+
+    return tell
+
+
+def _count(model: Any) -> int:
+    return int(model.get_support().sum())
+
+
+def _fit_chosen(
+    inner: Any, Z: np.ndarray, y: np.ndarray, n_jobs: int | None, watch: Callback | None
+) -> tuple[list[str], list[str]]:
+    """Fit the model of the study; what it warned of, and what Ctrl-C left undone."""
+    unfinished = []
+    with noted_warnings() as notes:
+        try:
+            _fit_watched(inner, Z, y, n_jobs, watch)
         except KeyboardInterrupt:
             if not hasattr(inner, "solution_"):
                 raise  # nothing was found yet
             unfinished.append("the final search was interrupted; its best set so far was taken")
-        models = {recipe.ks[size] if recipe.ks else int(inner.get_support().sum()): inner}
-        final = Final(names[setting], next(iter(models)), {})
-        tell(1)
-        try:
-            if not unfinished and not is_brief:
-                models = _fit_others(models, recipe, cv, Z, data.y)
-            tell(2)
-            judge = Judge.of(inner, Z, data.y)
-            final.optimality = judge_path(judge, models)
-            tell(3)
-            if not is_brief:
-                chosen = final.optimality[list(models).index(final.k)]
-                final.prices = judge.price(chosen, data.names)
-            tell(4)
-        except KeyboardInterrupt:
-            unfinished.append("bounds and prices of the features were not computed")
-            models = {final.k: inner}
-            final.optimality = final.optimality[:0]
-    final.path = {size: _wrap(model, scaler, recipe, data) for size, model in models.items()}
-    final.selected = rank_features(inner, data.names)
-    final.scores = np.asarray(inner.transform(Z))
-    final.correlations = _correlate(Z, final.scores, [f.index for f in final.selected])
-    final.notes = tuple(describe_columns(data, inner))
-    final.unfinished = tuple(unfinished)
-    return final
+    return notes, unfinished
+
+
+def _judge(
+    final: Final,
+    models: Mapping[int, Any],
+    Z: np.ndarray,
+    data: StudyData,
+    is_brief: bool,
+    tell: Callable[[int], None],
+) -> None:
+    """Bounds for every k, and the prices of the chosen features."""
+    judge = Judge.of(models[final.k], Z, data.y)
+    final.optimality = [judge.judge(model) for model in models.values()]
+    tell(3)
+    if not is_brief:
+        chosen = final.optimality[list(models).index(final.k)]
+        final.prices = judge.price(chosen, data.names)
+    tell(4)
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[str]]:
+    """Warnings as sentences of a list, each once, when the block has ended."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        notes.append(f"{text[:1].upper()}{text[1:]}.")
 
 
 def _fit_watched(
@@ -133,7 +179,7 @@ def _fit_others(
 def _wrap(inner: Any, scaler: Standardizer, recipe: Recipe, data: StudyData) -> PreparedClassifier:
     """A classifier of raw rows, as if it had been fitted on them."""
     model = PreparedClassifier(clone(inner), missing=recipe.missing)
-    return model.adopt(inner, scaler, data.names)
+    return model.adopt(inner, scaler, data.columns)
 
 
 def _correlate(Z: np.ndarray, scores: np.ndarray, columns: Sequence[int]) -> np.ndarray:

@@ -21,7 +21,8 @@ class HonestError:
     estimate : ErrorEstimate
     balanced_error : float; every class counts alike
     auc : float or None; the mean over test parts, None where no part has two classes
-    confusion : array (n_classes, n_classes), true classes in rows; a mean over repeats, if any
+    confusion : array (n_classes, n_classes), true classes in rows; a sample counts once,
+        however often it was predicted
     classes : array (n_classes,)
     chosen : list of (setting, size), one per outer fold; empty where nothing was chosen
     wrong : array (n,), how often each sample was classified wrongly; NaN if it never was
@@ -113,19 +114,19 @@ def _judge(
 ) -> HonestError:
     labels = repeats[0][0].labels
     code = np.searchsorted(classes, labels)
-    wrong, times = np.zeros(labels.size), np.zeros(labels.size)
-    confusion, aucs = np.zeros((classes.size, classes.size)), []
+    votes, aucs = np.zeros((labels.size, classes.size)), []
     for job, found in zip(
         (job for repeat in repeats for job in repeat), (f for row in findings for f in row)
     ):
-        predicted = np.array(found["predicted"], dtype=np.intp)
-        np.add.at(wrong, job.test, predicted != code[job.test])
-        np.add.at(times, job.test, 1)
-        np.add.at(confusion, (code[job.test], predicted), 1)
+        np.add.at(votes, (job.test, np.array(found["predicted"], dtype=np.intp)), 1)
         aucs.append(found["auc"])
+    times = votes.sum(axis=1)
     seen = times > 0
-    each = np.divide(wrong, times, out=np.full(wrong.size, np.nan), where=seen)
+    right = votes[np.arange(labels.size), code]
+    each = np.divide(times - right, times, out=np.full(labels.size, np.nan), where=seen)
     rate = each[seen]
+    confusion = np.zeros((classes.size, classes.size))
+    np.add.at(confusion, code[seen], votes[seen] / times[seen, None])
     weight = effective_size(rate, None if groups is None else groups[seen])
     estimate = error_estimate(float(rate.sum()), rate.size, how, n_effective=weight)
     known = [auc for auc in aucs if auc is not None]
@@ -133,7 +134,7 @@ def _judge(
         estimate,
         balanced(rate, labels[seen]),
         float(np.mean(known)) if known else None,
-        confusion / len(repeats),
+        confusion,
         classes,
         chosen,
         each,

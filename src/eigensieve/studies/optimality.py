@@ -5,7 +5,7 @@ Whatever method chose a set, it is judged by the class separation that `SparseLD
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,12 +58,16 @@ class FeaturePrice:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """The pencil by which sets are judged, and the wishes that they keep to."""
+    """The pencil by which sets are judged, and the wishes that they keep to.
+
+    ``settings`` are those of the SparseLDA that has this pencil, if there is one.
+    """
 
     pencil: Pencil
     criterion: str
     include: tuple[int, ...]
     exclude: tuple[int, ...]
+    settings: tuple[Any, ...] | None = None
 
     @classmethod
     def of(cls, model: Any, Z: np.ndarray, y: np.ndarray) -> Judge:
@@ -72,24 +76,27 @@ class Judge:
             return cls(lda_pencil(Z, y), "logdet", (), ())
         pencil = lda_pencil(Z, y, model.shrinkage_, model.ridge, class_weight=model.class_weight)
         wishes = tuple(model.include), tuple(model.exclude)
-        return cls(pencil, model.solution_.criterion, *wishes)
+        return cls(pencil, model.solution_.criterion, *wishes, _settings(model))
 
-    def judge(self, model: Any) -> Solution:
+    def judge(self, model: Any, certificate: str = "root") -> Solution:
         """The model's set as a solution, with a bound on the best set of as many features."""
-        own = getattr(model, "solution_", None)
-        if not isinstance(own, Solution):
-            support = model.get_support(indices=True)
-            problem = make_problem(
-                self.pencil, support.size, self.criterion, self.include, self.exclude
-            )
-            places = problem.places(support)
-            own = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
-        return with_certificate("root", own, self.pencil, self.include, self.exclude)
+        settings = _settings(model)
+        if settings is not None and settings == self.settings:
+            own: Solution = model.solution_
+            return with_certificate(certificate, own, self.pencil, self.include, self.exclude)
+        # of another method, or of other settings: what it says of itself is by another measure
+        support = model.get_support(indices=True)
+        keeps = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()
+        wishes = (self.include, self.exclude) if keeps else ((), ())
+        problem = make_problem(self.pencil, support.size, self.criterion, *wishes)
+        given = problem.solution(problem.places(support), status=Status.FEASIBLE, solver=GIVEN)
+        return with_certificate("root", given, self.pencil, *wishes)
 
     def price(self, solution: Solution, names: Sequence[str]) -> list[FeaturePrice]:
         """The price of every selected feature that is no wish of the user."""
         problem = make_problem(self.pencil, solution.k, self.criterion, self.include, self.exclude)
-        exchanges = best_exchanges(problem, problem.places(solution.support), N_STAND_INS)
+        places = problem.places(solution.support)
+        exchanges = best_exchanges(problem, places, N_STAND_INS)
         prices = []
         for exchange in exchanges:
             j = int(problem.columns[exchange.leaving])
@@ -98,7 +105,11 @@ class Judge:
                 StandIn(str(names[i]), i, _loss(solution.objective, score))
                 for i, score in zip(entering, exchange.scores.tolist())
             )
-            best = self._best_without(solution, j, entering, exchange)
+            if entering:
+                best = self._best_without(solution, j, entering, exchange)
+            else:  # what is left depends on the rest of the set, and adds nothing to it
+                others = np.setdiff1d(places, exchange.leaving)
+                best = problem.score(others) if others.size else 0.0
             prices.append(
                 FeaturePrice(str(names[j]), j, _loss(solution.objective, best), stand_ins)
             )
@@ -108,8 +119,6 @@ class Judge:
         self, solution: Solution, j: int, entering: Sequence[int], exchange: Exchange
     ) -> float:
         """The criterion of the best set that exchanges lead to without feature j."""
-        if not entering:
-            return 0.0
         best = float(exchange.scores[0])
         if solution.k > MOST_REFINED:
             return best
@@ -125,6 +134,10 @@ def _loss(objective: float, other: float) -> float:
     return (objective - other) / objective if objective > 0 else 0.0
 
 
-def judge_path(judge: Judge, path: Mapping[int, Any]) -> list[Solution]:
-    """The set of every k, with its bound."""
-    return [judge.judge(model) for model in path.values()]
+def _settings(model: Any) -> tuple[Any, ...] | None:
+    """What the measure of a SparseLDA depends on; None for another method."""
+    if not isinstance(model, SparseLDA):
+        return None
+    wishes = tuple(model.include), tuple(model.exclude)
+    criterion = model.solution_.criterion
+    return (model.shrinkage_, model.ridge, model.class_weight, criterion, *wishes)

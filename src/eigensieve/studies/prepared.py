@@ -41,7 +41,10 @@ def fit_sizes(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: Iterable[int]) -
 
 
 def _inner_has(name: str) -> Any:
-    return available_if(lambda self: hasattr(getattr(self, "estimator_", None), name))
+    """Before the fit the classifier to be tells; a NotFittedError follows."""
+    return available_if(
+        lambda self: hasattr(getattr(self, "estimator_", self.estimator or SparseLDA), name)
+    )
 
 
 class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
@@ -151,26 +154,31 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of every row."""
-        return np.asarray(self.estimator_.predict(self._standardized(X)))
+        Z = self._standardized(X)
+        return np.asarray(self.estimator_.predict(Z))
 
     @_inner_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Class probabilities, as the classifier gives them."""
-        return np.asarray(self.estimator_.predict_proba(self._standardized(X)))
+        Z = self._standardized(X)
+        return np.asarray(self.estimator_.predict_proba(Z))
 
     @_inner_has("predict_log_proba")
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Logarithms of the class probabilities."""
-        return np.asarray(self.estimator_.predict_log_proba(self._standardized(X)))
+        Z = self._standardized(X)
+        return np.asarray(self.estimator_.predict_log_proba(Z))
 
     @_inner_has("decision_function")
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Scores: (n,) for two classes, positive for the second, (n, n_classes) otherwise."""
-        return np.asarray(self.estimator_.decision_function(self._standardized(X)))
+        Z = self._standardized(X)
+        return np.asarray(self.estimator_.decision_function(Z))
 
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Project on the directions of the classifier, (n, n_components)."""
-        return np.asarray(self.estimator_.transform(self._standardized(X)))
+        Z = self._standardized(X)
+        return np.asarray(self.estimator_.transform(Z))
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the selected features."""

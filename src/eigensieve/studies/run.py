@@ -185,8 +185,12 @@ def _check_sizes(
             name = type(next(iter(settings.values()))).__name__
             raise InputError(f"k is {k!r}, but {name} chooses the number of features itself")
         return [], None
+    if not isinstance(ks, Iterable):
+        raise InputError(f"ks is {ks!r}; it must be several whole numbers, such as (1, 2, 5)")
     if given is None:
         return usable_ks(settings.values(), ks, data.X.shape[1]), None
+    if isinstance(given, str):
+        raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
     number = check_k(given)
     allowed = usable_range(settings.values(), data.X.shape[1])
     if number not in allowed:
@@ -195,7 +199,8 @@ def _check_sizes(
 
 
 def _check_permutations(n: Any) -> int:
-    return 0 if isinstance(n, int) and n == 0 else check_k(n, "n_permutations")
+    is_none = isinstance(n, int | np.integer) and n == 0
+    return 0 if is_none else check_k(n, "n_permutations")
 
 
 def _check_seed(seed: Any) -> int:

@@ -6,8 +6,8 @@ import threading
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,15 +67,16 @@ def run_stages(
     jobs = {job.key: job for stage in stages for job in stage.jobs}
     found = {} if checkpoint is None else {k: v for k, v in checkpoint.found.items() if k in jobs}
     watch = Progress(stages, progress)
-    for key in found:
-        watch.add(key)
     left = [job for key, job in jobs.items() if key not in found]
     try:
-        for key, outcome in _run(left, X, recipe, n_jobs):
-            found[key] = outcome
-            if checkpoint is not None:
-                checkpoint.add(key, outcome)
+        for key in found:
             watch.add(key)
+        with closing(_run(left, X, recipe, n_jobs)) as results:
+            for key, outcome in results:
+                found[key] = outcome
+                if checkpoint is not None:
+                    checkpoint.add(key, outcome)
+                watch.add(key)
     except KeyboardInterrupt:
         return found, True
     return found, False
@@ -83,7 +84,7 @@ def run_stages(
 
 def _run(
     jobs: Sequence[Job], X: np.ndarray, recipe: Recipe, n_jobs: int | None
-) -> Iterator[tuple[str, Outcome]]:
+) -> Generator[tuple[str, Outcome]]:
     if not jobs:
         return
     # Threads by default: the work is compiled, and the table is shared instead of copied. A
@@ -154,7 +155,8 @@ def _pass(ticket: str, job: Job, X: np.ndarray, recipe: Recipe) -> tuple[str, Ou
     """Run a job unless the gate is closed; another process (of loky, dask) has no gate."""
     gate = _GATES.get(ticket)
     if gate is None:
-        return job.key, run_job(job, X, recipe)
+        with threadpool_limits(limits=1, user_api="blas"):
+            return job.key, run_job(job, X, recipe)
     if not gate.enter():
         return job.key, []  # nobody listens any more
     try:

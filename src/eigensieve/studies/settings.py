@@ -16,7 +16,7 @@ from ..estimators.ranked import RankedLDA
 from ..estimators.sparse_lda import SparseLDA
 from .cv_path import SCORES
 from .data import StudyData
-from .prepared import check_classifier
+from .prepared import PreparedClassifier, check_classifier
 
 WISHES = ("include", "exclude")
 
@@ -49,6 +49,10 @@ def _as_classifier(estimator: Any) -> Any:
     """A selector of features that does not classify ranks them for a shrunk LDA."""
     if isinstance(estimator, QAlphaSelector):
         return RankedLDA(clone(estimator))
+    if isinstance(estimator, PreparedClassifier):
+        raise InputError(
+            "a PreparedClassifier is what a study makes; give the classifier inside, and missing"
+        )
     check_classifier(estimator)
     return clone(estimator)
 

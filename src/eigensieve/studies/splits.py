@@ -58,9 +58,18 @@ class Splitter:
         groups = None if self.groups is None else self.groups[rows]
         splitter = _make_splitter(cv, y[rows], groups, seed)
         blank = np.zeros((rows.size, 1))
-        parts = [(rows[a], rows[b]) for a, b in splitter.split(blank, y[rows], groups)]
+        try:
+            parts = [(rows[a], rows[b]) for a, b in splitter.split(blank, y[rows], groups)]
+        except ValueError as error:  # too few samples, too few groups, no groups
+            reason = f"{type(splitter).__name__} cannot split the samples: {error}"
+            raise InputError(reason.rstrip(".")) from error
         for train, test in parts:
             _check_part(y, train, test)
+            if self.groups is not None and np.isin(self.groups[test], self.groups[train]).any():
+                raise InputError(
+                    f"{type(splitter).__name__} puts samples of one group on both sides; give a "
+                    "splitter that keeps groups together, such as GroupKFold, or a number of folds"
+                )
         return parts
 
     def describe(self, y: np.ndarray) -> str:
@@ -76,9 +85,9 @@ class Splitter:
 def _check_cv(cv: Any) -> Any:
     if isinstance(cv, str) and cv == LEAVE_ONE_OUT:
         return cv
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if hasattr(cv, "split") and not isinstance(cv, str | type):
         return cv
-    if isinstance(cv, str | Iterable):
+    if isinstance(cv, str | type | Iterable):
         raise OptionError(f"cv is {cv!r}; it must be a number of folds, 'loo' or a splitter")
     if check_k(cv, "cv") < 2:
         raise OptionError("cv is 1; at least two folds are needed")

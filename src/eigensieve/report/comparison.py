@@ -1,0 +1,176 @@
+"""A comparison of methods as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from markupsafe import Markup
+from matplotlib.ticker import PercentFormatter
+
+from ..plots._style import house_style, legend_below, new_figure, printable, short_names, style_of
+from ..plots.comparison import ComparisonDisplay
+from ..plots.cv_path import set_k_axis
+from ..studies.comparison import Comparison
+from ..studies.result import Study
+from . import comparison_words, words
+from .facts import chosen_solution, n_classes
+from .figures import inline_svg
+from .glossary import comparison_words as explain_words
+from .shared import card, render_page
+from .words_methods import about_data, how_made, method_title
+from .words_sets import room
+
+MOST_CURVES = 12
+MOST_SHARED = 30
+HEADER = 14  # characters of a method above its column
+
+
+def render_comparison(
+    comparison: Comparison, *, title: str | None = None, command: str | None = None
+) -> str:
+    """The report as HTML: no script, no network, the same bytes for the same comparison."""
+    return render_page(
+        "comparison.html.j2",
+        title=printable(title or f"Methods compared for “{comparison.source.target}”"),
+        notices=[printable(words.upper_first(text)) for text in comparison.unfinished],
+        lead=comparison_words.lead(comparison),
+        findings=comparison_words.findings(comparison),
+        cards=_cards(comparison),
+        errors=_errors(comparison),
+        curves=_curves(comparison),
+        overlap=_overlap(comparison),
+        notes=[printable(note) for note in comparison.notes],
+        methods=_methods(comparison, command),
+        glossary=explain_words(len(comparison.results) > 1),
+    )
+
+
+def _cards(comparison: Comparison) -> list[dict[str, Any]]:
+    study = next(iter(comparison.results.values()))
+    best = comparison_words.best_row(comparison)
+    n_close = len(comparison_words.close_methods(comparison))
+    classes = words.count(n_classes(study), "class", "classes")
+    cards = [card("Methods", f"{len(comparison.results):,}", "the same folds for all")]
+    if best is not None:
+        interval = f"95\u00a0%: {words.percent(best['low'])} to {words.percent(best['high'])}"
+        cards += [
+            card("Smallest error", words.percent(best["error"]), interval),
+            card("As good as the best", f"{n_close:,}", "the best itself included"),
+        ]
+    return [*cards, card("Samples", f"{study.n_samples:,}", f"in {classes}")]
+
+
+def _errors(comparison: Comparison) -> dict[str, Any]:
+    close = comparison_words.close_methods(comparison)
+    figure = None
+    if close:
+        display = ComparisonDisplay.from_comparison(comparison, close).plot()
+        label = (
+            "Error on new samples of every method with its 95 % interval. "
+            "The numbers are in the table."
+        )
+        figure = inline_svg(display.figure_, "errors", label)
+    return {
+        "figure": figure,
+        "rows": [_row(comparison, row, close) for row in comparison.rows],
+        "reference": printable(comparison.reference),
+    }
+
+
+def _row(comparison: Comparison, row: dict[str, Any], close: list[str]) -> dict[str, Any]:
+    known = row["error"] is not None
+    interval = f"{words.percent(row['low'])} to {words.percent(row['high'])}" if known else ""
+    return {
+        "name": printable(row["method"]),
+        "title": printable(row["title"]),
+        "close": row["method"] in close,
+        "error": words.percent_or_dash(row["error"]),
+        "interval": interval or words.UNKNOWN,
+        "difference": comparison_words.difference(row, comparison.reference),
+        "balanced_error": words.percent_or_dash(row["balanced_error"]),
+        "auc": words.decimals(row["auc"]),
+        "n_features": f"{row['n_features']:,}",
+        "stability": words.decimals(row["stability"], 2),
+        "room": room(chosen_solution(comparison.results[row["method"]]))[0],
+    }
+
+
+def _curves(comparison: Comparison) -> dict[str, Any] | None:
+    """Error against k of the methods that have a curve."""
+    order = [row["method"] for row in comparison.rows]
+    studies = {name: comparison.results[name] for name in order}
+    several = {name: study for name, study in studies.items() if len(study.rows) > 1}
+    if not several:
+        return None
+    ks = sorted({k for study in several.values() for k in study.ks})
+    errors = {n: {row["k"]: row["error"] for row in s.rows} for n, s in several.items()}
+    return {
+        "figure": _draw_curves(dict(list(several.items())[:MOST_CURVES])),
+        "n_more": max(0, len(several) - MOST_CURVES),
+        "columns": short_names(several, HEADER),
+        "rows": [
+            {"k": k, "cells": [words.percent_or_dash(errors[name].get(k)) for name in several]}
+            for k in ks
+        ],
+    }
+
+
+def _draw_curves(studies: dict[str, Study]) -> Markup:
+    with house_style():
+        figure = new_figure(3.4 + 0.2 * (len(studies) + 2) // 3)
+        ax = figure.add_subplot()
+        lines = []
+        for i, study in enumerate(studies.values()):
+            errors = [row["error"] for row in study.rows]
+            lines += ax.plot(study.ks, errors, lw=1.3, ms=4.5, alpha=0.85, **style_of(i))
+        ks = sorted({k for study in studies.values() for k in study.ks})
+        set_k_axis(ax, ks)
+        ax.set_ylim(bottom=0.0)
+        ax.set_ylabel("Cross-validated error")
+        ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
+        ax.grid(axis="y")
+        legend_below(ax, lines, short_names(studies, 18))
+    label = "Cross-validated error against the number of features, one line per method."
+    return inline_svg(figure, "curves", label)
+
+
+def _overlap(comparison: Comparison) -> dict[str, Any]:
+    """How many features two methods share, and which features most of them select."""
+    sets = {row["method"]: set(row["features"]) for row in comparison.rows}
+    votes = Counter(name for features in sets.values() for name in sorted(features))
+    often = sorted((-n, name) for name, n in votes.items() if n > 1)
+    return {
+        "columns": short_names(sets, HEADER),
+        "rows": [
+            {
+                "name": printable(name),
+                "cells": [
+                    {"text": f"{len(own & other):,}", "own": name == again}
+                    for again, other in sets.items()
+                ],
+            }
+            for name, own in sets.items()
+        ],
+        "often": [
+            {
+                "name": printable(name),
+                "count": f"{-n} of {len(sets)}",
+                "methods": words.listed([printable(m) for m, own in sets.items() if name in own]),
+            }
+            for n, name in often[:MOST_SHARED]
+        ],
+        "n_more": max(0, len(often) - MOST_SHARED),
+    }
+
+
+def _methods(comparison: Comparison, command: str | None) -> list[tuple[str, str]]:
+    rows = [
+        ("Error estimate", printable(comparison.how)),
+        ("Interval", "Wilson, 95\u00a0%"),
+        ("Reference", printable(comparison.reference)),
+    ]
+    for name, study in comparison.results.items():
+        model = study.final_estimator.estimator_
+        rows.append((printable(name), f"{method_title(model)}: {words.parameters(model)}"))
+    return [*rows, *about_data(comparison.source), *how_made(comparison.source, command)]

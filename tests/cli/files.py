@@ -1,0 +1,24 @@
+"""What `fit` leaves in its folder, and how a refusal must look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FILES = {"report.html", "model.json", "selected.csv", "cv.csv", "stability.csv"}
+CHECKPOINT = ".eigensieve-checkpoint.jsonl"
+
+
+def contents(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def refused(run, tmp_path: Path, *args: object, command: str = "fit") -> str:
+    """A command that must end with one line, exit code 2 and no trace on disk."""
+    before = contents(tmp_path)
+    result = run(command, *args, "--out", "out", code=2)
+    assert result.stdout == ""
+    *notes, line = result.stderr.splitlines()
+    assert all(note.startswith("note:") for note in notes)
+    assert line.startswith("error: ")
+    assert contents(tmp_path) == before
+    return line
