@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import eigensieve as es
@@ -30,6 +31,12 @@ def browser() -> Iterator[Any]:
         opened = playwright.chromium.launch(executable_path=chromium, args=args)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of the words only: drawing takes most of the time."""
+    monkeypatch.setattr("eigensieve.report.sections.drawn", lambda *_: Markup("<svg></svg>"))
 
 
 @pytest.fixture(scope="session")

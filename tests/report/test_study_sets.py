@@ -17,6 +17,8 @@ from eigensieve.studies.stability import StabilityIndex
 from tests.report.pages import text_of
 from tests.report.test_study_words import said_of, with_solution
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
@@ -160,7 +162,7 @@ def test_a_method_that_chooses_the_number_itself(own: Study) -> None:
     said = said_of(own)
     assert f"{len(own.selected)} features: the method's own number of features." in said
     assert "penalized linear discriminant analysis (PenalizedLDA)" in said
-    assert "by which the sets of all methods are judged; not the method’s own" in said
+    assert "by which the sets of all methods are judged; not the method\u2019s own" in said
     assert "Features used" in said or own.rows[0]["n_features"] == own.best_k
     assert "Every k" not in said
     assert "Shrinkage" not in said

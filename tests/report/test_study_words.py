@@ -17,6 +17,8 @@ from eigensieve.studies.estimates import ErrorEstimate
 from eigensieve.studies.result import Study
 from tests.report.pages import text_of
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 def said_of(study: Study, **options: Any) -> str:
     return text_of(render_study(study, **options))
@@ -206,6 +208,12 @@ def test_without_an_error_it_says_why(lonely: Study) -> None:
     assert "Cross-validation none" in said
     bare = dataclasses.replace(lonely, notes=())
     assert "No error estimate was made." in said_of(bare)
+
+
+def test_the_largest_k_that_was_tried_is_told(two: Study) -> None:
+    told = "It is the largest that was tried: more features might do better."
+    assert told not in said_of(two)
+    assert told in said_of(dataclasses.replace(two, best_k=two.ks[-1]))
 
 
 def test_another_rule_for_k_is_shown_as_it_is(two: Study) -> None:

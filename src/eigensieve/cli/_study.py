@@ -160,10 +160,9 @@ def run_task(
         step = f"{stage} {done} of {total} done"
         progress(stage, done, total)
 
-    several = task.settings if len(task.settings) > 1 else task.estimator
     try:
         study = run_study(
-            task.X, task.y, several, task.sizes, task.cv, task.groups, task.n_repeats,
+            task.X, task.y, task.settings, task.sizes, task.cv, task.groups, task.n_repeats,
             task.n_jobs, task.seed, k=task.k, score=task.score, missing=task.missing,
             n_permutations=task.n_permutations, names=task.names, target=task.target,
             checkpoint=checkpoint, restart=True, progress=watch,

@@ -141,11 +141,11 @@ def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
     solution, inner = study.solution, study.final_estimator.estimator_
     wishes = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
-    status = "" if solution.is_certified else f"{solution.status}, "
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
-    solver = common.printable(study.setting) if solution.solver == "given" else solution.solver
-    return (
-        f"{solver}, {solution.criterion} {solution.objective:.4g}{words}; {status}"
-        f"{common.describe_bound(solution, constrained=bool(wishes))}"
-    )
+    score = f"{solution.criterion} {solution.objective:.4g}{words}"
+    bound = common.describe_bound(solution, constrained=bool(wishes))
+    if solution.solver == "given":  # another method found the set, and it is only judged here
+        return f"class separation {score}; {bound}"
+    status = "" if solution.is_certified else f"{solution.status}, "
+    return f"{solution.solver}, {score}; {status}{bound}"

@@ -56,9 +56,14 @@ class ComparisonDisplay:
     ) -> ComparisonDisplay:
         """Of the methods that have an error; ``close`` names those drawn in colour."""
         rows = [row for row in comparison.rows if row["error"] is not None]
-        columns = ([row[name] for row in rows] for name in ("method", "error", "low", "high"))
         marked = None if close is None else [row["method"] in close for row in rows]
-        return cls(*columns, marked)
+        return cls(
+            [row["method"] for row in rows],
+            [row["error"] for row in rows],
+            [row["low"] for row in rows],
+            [row["high"] for row in rows],
+            marked,
+        )
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
         """Draw on ax, or on a new figure."""

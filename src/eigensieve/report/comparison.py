@@ -15,7 +15,7 @@ from ..studies.comparison import Comparison
 from ..studies.result import Study
 from . import comparison_words, words
 from .facts import chosen_solution, n_classes
-from .figures import inline_svg
+from .figures import drawn, inline_svg
 from .glossary import comparison_words as explain_words
 from .shared import card, render_page
 from .words_methods import about_data, how_made, method_title
@@ -65,12 +65,11 @@ def _errors(comparison: Comparison) -> dict[str, Any]:
     close = comparison_words.close_methods(comparison)
     figure = None
     if close:
-        display = ComparisonDisplay.from_comparison(comparison, close).plot()
         label = (
             "Error on new samples of every method with its 95 % interval. "
             "The numbers are in the table."
         )
-        figure = inline_svg(display.figure_, "errors", label)
+        figure = drawn(ComparisonDisplay.from_comparison(comparison, close), "errors", label)
     return {
         "figure": figure,
         "rows": [_row(comparison, row, close) for row in comparison.rows],
@@ -123,7 +122,8 @@ def _draw_curves(studies: dict[str, Study]) -> Markup:
         lines = []
         for i, study in enumerate(studies.values()):
             errors = [row["error"] for row in study.rows]
-            lines += ax.plot(study.ks, errors, lw=1.3, ms=4.5, alpha=0.85, **style_of(i))
+            look: dict[str, Any] = {**style_of(i), "lw": 1.3, "ms": 4.5, "alpha": 0.85}
+            lines += ax.plot(study.ks, errors, **look)
         ks = sorted({k for study in studies.values() for k in study.ks})
         set_k_axis(ax, ks)
         ax.set_ylim(bottom=0.0)

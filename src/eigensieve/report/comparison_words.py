@@ -79,10 +79,13 @@ def findings(comparison: Comparison) -> list[str]:
     """What else to know."""
     study = next(iter(comparison.results.values()))
     guess = percent(baseline(study))
+    apart = (
+        "To be told apart, the errors on the same samples have to differ by more than two standard "
+        "errors. The best of several errors is a little kind to its method."
+    )
     sentences = [
         f"Always guessing the largest class would be wrong for {guess} of these samples.",
-        "To be told apart, the errors on the same samples have to differ by more than two standard "
-        "errors. The best of several errors is a little kind to its method.",
+        apart,
     ]
     fewest = _fewest(comparison)
     if fewest is not None:

@@ -57,10 +57,8 @@ def _cards(study: Study, place: int) -> list[dict[str, Any]]:
     if study.cv is not None:
         row = study.rows[place]
         se = f"±\u00a0{words.percent(row['se'])} (SE)"
-        main, other = ("balanced_error", "error") if is_balanced(study) else ("error",) * 2
-        if not is_balanced(study):
-            other = "balanced_error"
         labels = {"error": "Error", "balanced_error": "Balanced error"}
+        main, other = sorted(labels, key=lambda name: name != study.score)
         cards += [
             card(labels[main], words.percent(row[main]), se),
             card(labels[other], words.percent(row[other])),

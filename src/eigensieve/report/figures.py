@@ -22,6 +22,11 @@ THEME |= {color: f"var(--class-{i})" for i, color in enumerate(PALETTE)}
 RASTER_DPI = 200
 
 
+def drawn(display: Any, name: str, label: str) -> Markup:
+    """A display, plotted, as an ``<svg>`` element."""
+    return inline_svg(display.plot().figure_, name, label)
+
+
 def inline_svg(figure: Figure, name: str, label: str) -> Markup:
     """The figure as an ``<svg>`` element, the same bytes every time.
 

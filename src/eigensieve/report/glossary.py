@@ -31,7 +31,8 @@ _BALANCED = (
 )
 _AUC = (
     "Area under the ROC curve, from 0 to 1: how well the scores rank samples of a class above "
-    "others. 1 is perfect, 0.5 is guessing. With several classes: the mean of each against the rest."
+    "others. 1 is perfect, 0.5 is guessing. With several classes: the mean over the classes, each "
+    "against the rest."
 )
 _INTERVAL = (
     "The values of the true error that agree with the counts. The fewer samples there are, the "

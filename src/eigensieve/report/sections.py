@@ -19,8 +19,8 @@ from ..plots._style import printable, shorten
 from ..studies.result import SelectedFeature, Study
 from . import words, words_error, words_sets
 from .facts import class_counts, frequencies, inner_model, is_balanced, solutions
-from .figures import inline_svg
-from .null_figure import FEWEST, draw_null
+from .figures import drawn
+from .null_figure import FEWEST, NullDisplay
 
 MOST_SHARES = 6
 MOST_ROWS = 200  # of a table
@@ -39,7 +39,7 @@ def curve(study: Study) -> dict[str, Any]:
             f"Cross-validated error against the number of features, from {study.ks[0]} to "
             f"{study.ks[-1]}; chosen: {study.best_k}. The numbers are in the table below."
         )
-        figure = inline_svg(CVPathDisplay.from_study(study).plot().figure_, "path", label)
+        figure = drawn(CVPathDisplay.from_study(study), "path", label)
     return {
         "figure": figure,
         "caption": words_error.curve_caption(study),
@@ -106,21 +106,19 @@ def _feature_row(study: Study, feature: SelectedFeature) -> dict[str, Any]:
 def _feature_figures(study: Study) -> dict[str, Any]:
     if not study.selected:
         return {"loadings": None, "circle": None, "alpha": None}
-    loadings = LoadingsDisplay.from_study(study).plot()
-    circle = CorrelationCircleDisplay.from_study(study).plot()
     ranker = getattr(inner_model(study), "ranker_", None)
     alpha = None
     if hasattr(ranker, "alpha_"):
         label = "The sorted weights alpha of all features."
-        alpha = inline_svg(AlphaDisplay.from_estimator(ranker).plot().figure_, "alpha", label)
+        alpha = drawn(AlphaDisplay.from_estimator(ranker), "alpha", label)
     return {
-        "loadings": inline_svg(
-            loadings.figure_,
+        "loadings": drawn(
+            LoadingsDisplay.from_study(study),
             "loadings",
             "Bars of the loadings of the selected features. The numbers are in the table.",
         ),
-        "circle": inline_svg(
-            circle.figure_,
+        "circle": drawn(
+            CorrelationCircleDisplay.from_study(study),
             "circle",
             "Correlations of the selected features with the discriminant scores.",
         ),
@@ -132,8 +130,8 @@ def samples(study: Study) -> dict[str, Any]:
     """The training samples on the selected features, and the sizes of the classes."""
     classes = class_counts(study)
     label = f"The {study.n_samples} training samples of {len(classes)} classes, by their scores."
-    display = ProjectionDisplay.from_study(study).plot()
-    return {"figure": inline_svg(display.figure_, "samples", label), "classes": classes}
+    figure = drawn(ProjectionDisplay.from_study(study), "samples", label)
+    return {"figure": figure, "classes": classes}
 
 
 def stability(study: Study) -> dict[str, Any] | None:
@@ -147,10 +145,9 @@ def stability(study: Study) -> dict[str, Any] | None:
     )
     selected = {feature.index for feature in study.selected}
     order = np.argsort(-shares, kind="stable")[:MOST_OFTEN]
-    display = StabilityDisplay.from_study(study).plot()
     sentences = [words_sets.stability_sentence(study), words_sets.often_sentence(study)]
     return {
-        "figure": inline_svg(display.figure_, "stability", label),
+        "figure": drawn(StabilityDisplay.from_study(study), "stability", label),
         "sentences": [*filter(None, sentences), words_sets.CAVEAT],
         "rows": [
             {
@@ -186,7 +183,7 @@ def chance(study: Study) -> dict[str, Any] | None:
             f"{words.percent(null.errors.min())} to {words.percent(null.errors.max())}; with the "
             f"true labels: {words.percent(null.observed)}."
         )
-        figure = inline_svg(draw_null(null), "null", label)
+        figure = drawn(NullDisplay(null), "null", label)
     rows = [("True labels", words.percent(null.observed))]
     for name, share in (("smallest", 0.0), ("median", 0.5), ("largest", 1.0)):
         value = float(np.quantile(null.errors, share))
@@ -203,7 +200,7 @@ def optimality(study: Study) -> dict[str, Any]:
             "Class separation of the selected set and its proved upper bound, for every k. "
             "The numbers are in the table."
         )
-        figure = inline_svg(GapDisplay.from_study(study).plot().figure_, "gap", label)
+        figure = drawn(GapDisplay.from_study(study), "gap", label)
     rows = [
         {
             "k": k,

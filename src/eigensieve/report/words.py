@@ -13,7 +13,7 @@ import numpy as np
 from .. import __version__
 from ..plots._style import printable, shorten
 
-UNKNOWN = "–"
+UNKNOWN = "\u2013"  # a dash
 MOST_OF_A_VALUE = 60  # characters
 
 

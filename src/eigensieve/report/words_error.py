@@ -96,7 +96,9 @@ def choice_sentence(study: Study) -> str:
         rule = ONE_SE
         if is_balanced(study):
             rule = ONE_SE.replace("cross-validated error", "cross-validated balanced error")
-        return f"{k} is the {rule}."
+        last = study.best_k == max(study.ks) < len(study.names) and len(study.ks) > 1
+        more = " It is the largest that was tried: more features might do better." if last else ""
+        return f"{k} is the {rule}.{more}"
     if study.k_rule == GIVEN:
         return f"{k} was {GIVEN}."
     if study.k_rule == OWN:

@@ -124,10 +124,11 @@ def price_sentences(study: Study) -> list[str]:
     dearest, cheapest = by_loss[0], by_loss[-1]
     if dearest.loss < SMALL:
         return [_NO_LOSS]
-    sentences = [
+    hardest = (
         f"Hardest to do without: {shorten(dearest.name, 60)}. The best set found without it has "
         f"{price(dearest.loss)} less class separation."
-    ]
+    )
+    sentences = [hardest]
     if len(by_loss) > 1:
         less = f"{price(cheapest.loss)} less" if cheapest.loss >= SMALL else "no less"
         sentences.append(

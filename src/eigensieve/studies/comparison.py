@@ -16,11 +16,11 @@ from ..errors import InputError, TimeLimitError
 from .data import StudyData, check_data
 from .estimation import Task, estimate
 from .final import fit_final
-from .methods import METHODS, find_method
+from .methods import COMPARED, find_method
 from .result import Source, Study
 from .run import Options, assemble, make_task, open_checkpoint
 from .runner import StageProgress
-from .settings import check_settings
+from .settings import as_sizes, check_settings
 from .splits import N_FOLDS
 
 if TYPE_CHECKING:
@@ -149,8 +149,9 @@ def compare_methods(
     Parameters
     ----------
     methods : names, or estimators by name, optional
-        All of `METHODS` by default: sparse-lda, gloss, gloss-d, sulda, plda, slda, qalpha, and the
-        classical pearson, anova, snr, svm-rfe and l1. The first one is the reference.
+        By default sparse-lda, gloss, gloss-d, sulda, plda, qalpha, and the classical pearson,
+        anova, snr, svm-rfe and l1; slda is slow, and only run if it is named. The first is the
+        reference.
     checkpoint : folder, optional
         Keeps one file per method, from which a killed comparison goes on. Made if need be.
     X, y, ks, cv, groups, n_repeats, n_jobs, random_state : as in `study`
@@ -170,7 +171,7 @@ def compare_methods(
     ['anova', 'sparse-lda']
     """
     data = check_data(X, y, groups, names, missing)
-    options = Options(tuple(ks), cv, n_repeats, random_state, "auto", score, missing)
+    options = Options(as_sizes(ks), cv, n_repeats, random_state, "auto", score, missing)
     settings, titles = _named_methods(methods, random_state)
     results: dict[str, Study] = {}
     unfinished: list[str] = []
@@ -206,7 +207,7 @@ def _named_methods(
         return settings, {name: type(one).__name__ for name, one in settings.items()}
     if isinstance(methods, str):
         methods = [methods]
-    found = [find_method(name) for name in (METHODS if methods is None else methods)]
+    found = [find_method(name) for name in (COMPARED if methods is None else methods)]
     if not found:
         raise InputError("there is no method to compare; name at least one")
     return {m.name: m.make(seed) for m in found}, {m.name: m.title for m in found}

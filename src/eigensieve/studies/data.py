@@ -74,9 +74,9 @@ def check_data(
 def _matrix(X: Any) -> np.ndarray:
     if sparse.issparse(X):
         raise InputError("X is a sparse matrix; X.toarray() makes an array of it")
-    if np.iscomplexobj(X):
-        raise InputError("X has complex numbers; give real ones, such as their parts or sizes")
     try:
+        if np.iscomplexobj(X):  # numpy would drop a part of them
+            raise TypeError("it has complex ones")
         matrix = _numbers(X)
     except (TypeError, ValueError) as error:
         raise InputError(f"X must hold numbers only: {error}") from error
@@ -98,11 +98,15 @@ def _numbers(X: Any) -> np.ndarray:
 def _check_classes(labels: np.ndarray) -> None:
     check_labels(labels)
     try:
-        check_classification_targets(labels)
-    except ValueError as error:
-        raise InputError(f"y holds no classes: {error}") from error
+        np.unique(labels)
     except TypeError as error:  # they cannot be put in order
         raise InputError("y has labels of several types; make all of them text") from error
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise InputError(
+            f"y holds no classes; make the labels text or whole numbers ({error})"
+        ) from error
 
 
 def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from .nested import HonestError, fixed_error, nested_error
 from .null import PermutationNull, permutation_null
 from .plan import Plan, make_plan
 from .runner import StageProgress, run_stages
-from .splits import Splitter, usable_folds
+from .splits import LEAVE_ONE_OUT, Splitter, usable_folds
 from .stability import StabilityIndex, selection_frequency, stability_index
 
 
@@ -141,6 +141,11 @@ def _notes_on_fits(
         folds = usable_folds(data.y, splitter.cv, data.groups)
         if folds < splitter.cv:
             notes.append(f"{folds} folds instead of {splitter.cv}: {smallest_class(data)}.")
+    elif splitter.cv == LEAVE_ONE_OUT:
+        notes.append(
+            "Leave-one-out: the training parts differ by one sample or group only, so that any "
+            "selection looks stable, and there is no AUC of single samples; 5 folds tell more."
+        )
     findings = [f for outcome in outcomes for row in outcome for f in row]
     early = sum(found["early"] for found in findings)
     if early:

@@ -24,6 +24,7 @@ class Method:
     home : "module:Class" in the estimators
     kind : "package" or "classical"
     fixed : parameters that make the class this method
+    is_slow : whether comparisons leave it out unless it is named
     """
 
     name: str
@@ -31,6 +32,7 @@ class Method:
     home: str
     kind: str = PACKAGE
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    is_slow: bool = False
 
     def make(self, seed: int = 0, **options: Any) -> Any:
         """The unfitted estimator.
@@ -123,6 +125,7 @@ _ALL = (
         "Sparse optimal scoring (Clemmensen 2011)",
         "sparse_optimal_scoring:SparseOptimalScoring",
         fixed={"rule": "lda"},
+        is_slow=True,
     ),
     _ranked("qalpha", "Q-alpha ranking (Wolf and Shashua 2005), LDA", PACKAGE),
     _ranked("pearson", "Correlation ranking, LDA"),
@@ -132,6 +135,7 @@ _ALL = (
     _ranked("l1", "L1-penalised SVM ranking, LDA"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+COMPARED = tuple(method.name for method in _ALL if not method.is_slow)
 
 
 def find_method(name: str) -> Method:

@@ -26,7 +26,7 @@ from .jobs import Recipe
 from .prepared import has_size
 from .result import Source, Study
 from .runner import StageProgress
-from .settings import check_score, check_settings, resolve_wishes, usable_ks, usable_range
+from .settings import as_sizes, check_score, check_settings, resolve_wishes, usable_ks, usable_range
 from .splits import N_FOLDS, Splitter
 from .stability import StabilityIndex
 
@@ -185,17 +185,16 @@ def _check_sizes(
             name = type(next(iter(settings.values()))).__name__
             raise InputError(f"k is {k!r}, but {name} chooses the number of features itself")
         return [], None
-    if not isinstance(ks, Iterable):
-        raise InputError(f"ks is {ks!r}; it must be several whole numbers, such as (1, 2, 5)")
+    wanted = as_sizes(ks)
     if given is None:
-        return usable_ks(settings.values(), ks, data.X.shape[1]), None
+        return usable_ks(settings.values(), wanted, data.X.shape[1]), None
     if isinstance(given, str):
         raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
     number = check_k(given)
     allowed = usable_range(settings.values(), data.X.shape[1])
     if number not in allowed:
         raise InputError(f"k is {k!r}; this table allows {allowed.start} to {allowed.stop - 1}")
-    return usable_ks(settings.values(), [*ks, number], data.X.shape[1]), number
+    return usable_ks(settings.values(), [*wanted, number], data.X.shape[1]), number
 
 
 def _check_permutations(n: Any) -> int:

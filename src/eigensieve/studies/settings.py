@@ -71,6 +71,13 @@ def resolve_wishes(settings: dict[str, Any], data: StudyData) -> dict[str, Any]:
     return settings
 
 
+def as_sizes(ks: Any) -> tuple[Any, ...]:
+    """What was given as ks, which may be used up by looking at it."""
+    if isinstance(ks, str) or not isinstance(ks, Iterable):
+        raise InputError(f"ks is {ks!r}; it must be several whole numbers, such as (1, 2, 5)")
+    return tuple(ks)
+
+
 def usable_ks(estimators: Iterable[Any], ks: Iterable[int], p: int) -> list[int]:
     """The values of k that p features and the estimators' wishes allow, ascending."""
     allowed, wanted = usable_range(estimators, p), list(ks)
