@@ -93,6 +93,7 @@ def test_bad_input(run, tmp_path: Path, iris_csv: Path) -> None:
 
     assert "close: anova" in line("--target", "kind", "--methods", "anowa")
     assert "no column is named 'kin'" in line("--target", "kin")
-    assert "no k of [9] lies in 1..4" in line("--target", "kind", "--ks", "9")
+    args = ["--target", "kind", "--ks", "9", "--methods", "anova,gloss"]
+    assert "no k of [9] lies in 1..4" in line(*args)
     Path("one.csv").write_text("a,y\n1,u\n2,u\n3,u\n4,u\n")
     assert "all 4 samples" in refused(run, tmp_path, "one.csv", "--target", "y", command="compare")

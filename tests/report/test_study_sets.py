@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from typing import Any
 
@@ -15,6 +16,7 @@ from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
 from eigensieve.studies.stability import StabilityIndex
 from tests.report.pages import text_of
+from tests.report.stand_ins import make_selector
 from tests.report.test_study_words import said_of, with_solution
 
 pytestmark = pytest.mark.usefixtures("no_figures")
@@ -173,6 +175,15 @@ def test_a_ranking_is_judged_like_other_sets(ranked: Study) -> None:
     assert "then linear discriminant analysis on the first k (RankedLDA)" in said
     assert "ranker='anova'" in said
     assert "Status: feasible" in said
+
+
+def test_a_ranking_by_alpha_shows_its_profile(ranked: Study) -> None:
+    assert "Alpha by rank" not in said_of(ranked)
+    model = copy.copy(ranked.final_estimator)
+    model.estimator_ = copy.copy(model.estimator_)
+    model.estimator_.ranker_ = make_selector(p=30)
+    changed = dataclasses.replace(ranked, path={**ranked.path, ranked.best_k: model})
+    assert "Alpha by rank" in said_of(changed)
 
 
 def test_what_ctrl_c_left_undone_comes_first(two: Study) -> None:

@@ -166,7 +166,7 @@ def test_gaps_are_filled_from_the_training_part_only() -> None:
 
 
 def test_classes_of_one_and_two_samples() -> None:
-    one, two = y.copy(), y.copy()
+    one, two = y.astype("U4"), y.astype("U4")
     one[0], two[:2] = "rare", "rare"
     for labels in (one, two):
         with pytest.raises(InputError, match=r"class 'rare' has .* only, .*a given k does without"):

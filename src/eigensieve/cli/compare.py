@@ -120,8 +120,8 @@ def run_comparison(
     from ..studies.methods import METHODS
 
     found = compare_methods(
-        data.X, data.y, settings, wishes["ks"] or COMPARED_KS, wishes["cv"], data.groups, wishes["repeats"],
-        common.count_jobs(wishes["jobs"]), wishes["seed"],
+        data.X, data.y, settings, wishes["ks"] or COMPARED_KS, wishes["cv"], data.groups,
+        wishes["repeats"], common.count_jobs(wishes["jobs"]), wishes["seed"],
         score="balanced_error" if wishes["balanced"] else "error", missing=missing,
         names=data.names, target=target.strip(), checkpoint=checkpoint, progress=progress,
         restart=True,
