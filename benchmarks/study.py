@@ -1,10 +1,10 @@
 """`eigensieve fit` from a .csv to the report, and the study against the plain loop it stands for.
 
-``python -m benchmarks.study [--rows 60] [--columns 50000]``: writes a table of noise with 20 columns
-that matter, reads it (seconds), and runs `eigensieve fit` on it with default settings on all cores
-(seconds, peak memory), in a process of its own with a warm kernel cache. Then, on 100 x 2,000:
-`es.study` with one thread and with two, against a loop over the same splits with scikit-learn pieces
-(StandardScaler, then SparseLDA for every k by itself, as GridSearchCV would do it).
+``python -m benchmarks.study [--rows 60] [--columns 50000]``: writes a table of noise in which 20
+columns matter, reads it (seconds), and runs `eigensieve fit` on it with default settings on all
+cores (seconds, peak memory), in a process of its own with a warm kernel cache. Then, on
+100 x 2,000, `es.study` with one thread and with two, against a loop over the same splits with
+scikit-learn pieces (StandardScaler, then SparseLDA for every k by itself, as GridSearchCV would).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eigensieve.core.solution import Status
-from eigensieve.report.mistakes import mistakes, tally
+from eigensieve.report.mistakes import list_mistakes, tally
 from eigensieve.report.page import render_study
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
@@ -124,7 +124,7 @@ def test_many_classes_have_a_list_instead_of_a_matrix(crowd: Study) -> None:
     confusion[0, 7] = 1.5
     honest = dataclasses.replace(crowd.honest_error, confusion=confusion)
     changed = dataclasses.replace(crowd, honest_error=honest)
-    found = mistakes(changed)
+    found = list_mistakes(changed)
     assert found is not None
     assert not found["is_matrix"]
     taken_for = str(honest.classes[7])

@@ -251,3 +251,11 @@ def test_a_file_is_free_again_after_an_error(path) -> None:
 def test_places_that_cannot_be_written(tmp_path, place) -> None:
     with pytest.raises(InputError, match=r"cannot be written \((No such file|Is a directory)"):
         small_study(tmp_path / place)
+
+
+def test_functions_without_a_name_have_no_checkpoint(path) -> None:
+    estimator = es.RankedLDA(lambda X, y: np.arange(X.shape[1]))
+    with pytest.raises(InputError, match=r"has a function without a name.*without a checkpoint"):
+        small_study(path, estimator=estimator)
+    assert not path.exists()
+    assert [f.index for f in small_study(estimator=estimator, k=1).selected] == [0]

@@ -66,6 +66,7 @@ def test_a_selector_ranks() -> None:
         ([], "no estimator to try"),
         ({}, "no estimator to try"),
         ({"a": None}, "None is no classifier"),
+        ({1: es.SparseLDA(), "1": es.RankedLDA()}, "two estimators have one name: 1, '1'"),
         (es.PreparedClassifier(), "give the classifier inside"),
     ],
 )

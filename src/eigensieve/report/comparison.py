@@ -16,7 +16,7 @@ from ..studies.result import Study
 from . import comparison_words, words
 from .facts import chosen_solution, n_classes
 from .figures import drawn, inline_svg
-from .glossary import comparison_words as explain_words
+from .glossary import explain_comparison
 from .shared import card, render_page
 from .words_methods import about_data, how_made, method_title
 from .words_sets import room
@@ -42,7 +42,7 @@ def render_comparison(
         overlap=_overlap(comparison),
         notes=[printable(note) for note in comparison.notes],
         methods=_methods(comparison, command),
-        glossary=explain_words(len(comparison.results) > 1),
+        glossary=explain_comparison(len(comparison.results) > 1),
     )
 
 

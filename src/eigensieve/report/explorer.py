@@ -17,7 +17,7 @@ MOST_FEATURES = 60
 SCRIPT = "explorer.js"
 
 
-def explorer(study: Study) -> dict[str, Any] | None:
+def show_every_k(study: Study) -> dict[str, Any] | None:
     """The panels, or None where there is one k only."""
     if len(study.ks) < 2:
         return None

@@ -143,7 +143,7 @@ def _set_words(solution: Solution) -> Rows:
     return rows
 
 
-def comparison_words(has_difference: bool) -> Rows:
+def explain_comparison(has_difference: bool) -> Rows:
     """The words of a comparison."""
     difference = (
         "The mean, over the samples, of one method\u2019s mistakes less the other\u2019s. Both "

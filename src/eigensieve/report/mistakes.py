@@ -16,7 +16,7 @@ MOST_COLUMNS = 16  # a matrix of more classes is no longer read
 HEADER = 14  # characters of a class above its column
 
 
-def mistakes(study: Study) -> dict[str, Any] | None:
+def list_mistakes(study: Study) -> dict[str, Any] | None:
     """The confusion matrix with recalls, or a list where it would be too wide."""
     found = study.honest_error
     if found is None:

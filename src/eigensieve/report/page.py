@@ -10,10 +10,10 @@ from ..studies.estimates import ErrorEstimate
 from ..studies.nested import HonestError
 from ..studies.result import Study
 from . import sections, words, words_error, words_sets
-from .explorer import SCRIPT, explorer
+from .explorer import SCRIPT, show_every_k
 from .facts import chosen_index, chosen_solution, n_classes, n_used, separates
 from .glossary import explain_words
-from .mistakes import mistakes
+from .mistakes import list_mistakes
 from .shared import card, render_page
 from .words_methods import methods
 
@@ -36,7 +36,7 @@ def render_study(
     held_out : ErrorEstimate, optional
         The error on samples that were never shown to the study.
     """
-    every_k = explorer(study)
+    every_k = show_every_k(study)
     return render_page(
         "study.html.j2",
         script=None if every_k is None else SCRIPT,
@@ -48,7 +48,7 @@ def render_study(
         curve=sections.curve(study),
         every_k=every_k,
         features=sections.features(study),
-        mistakes=mistakes(study),
+        mistakes=list_mistakes(study),
         samples=sections.samples(study),
         stability=sections.stability(study),
         chance=sections.chance(study),

@@ -24,7 +24,7 @@ from .null_figure import FEWEST, NullDisplay
 
 MOST_SHARES = 6
 MOST_ROWS = 200  # of a table
-MOST_LOADINGS = 3  # columns: more get a table of their own
+MOST_LOADINGS = 2  # columns: more get a table of their own
 MOST_OFTEN = 30  # rows of the table of the features selected most often
 
 

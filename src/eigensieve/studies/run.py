@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pickle import PicklingError
 from typing import Any
 
 import joblib
@@ -213,8 +214,19 @@ def _study_key(data: StudyData, recipe: Recipe) -> str:
     """A digest of everything that the results of the jobs depend on."""
     parts: list[Any] = [__version__, data.fingerprint, recipe.ks, recipe.missing]
     for name, estimator in recipe.settings.items():
-        parts += [name, type(estimator).__name__, joblib.hash(estimator.get_params())]
+        parts += [name, type(estimator).__name__, _hash(estimator)]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
+
+
+def _hash(estimator: Any) -> str:
+    """A digest of the parameters."""
+    try:
+        return str(joblib.hash(estimator.get_params()))
+    except (PicklingError, TypeError) as error:
+        raise InputError(
+            f"{estimator!r} has a function without a name of its own, by which a checkpoint could "
+            "know it again; define it in a module, or do without a checkpoint"
+        ) from error
 
 
 def assemble(task: Task, found: Estimates, final: Final, target: str | None = None) -> Study:

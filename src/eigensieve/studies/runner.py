@@ -145,9 +145,9 @@ def _gate() -> Iterator[str]:
     ticket = uuid.uuid4().hex
     gate = _GATES[ticket] = _Gate()
     try:
-        yield ticket
+        with closing(gate):
+            yield ticket
     finally:
-        gate.close()
         del _GATES[ticket]
 
 

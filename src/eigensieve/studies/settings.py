@@ -27,6 +27,8 @@ def check_settings(estimator: Any, random_state: int) -> dict[str, Any]:
         estimator = SparseLDA(random_state=random_state)
     if isinstance(estimator, Mapping):
         settings = {str(name): one for name, one in estimator.items()}
+        if len(settings) < len(estimator):
+            raise InputError(f"two estimators have one name: {', '.join(map(repr, estimator))}")
     elif isinstance(estimator, list | tuple):
         settings = _named(estimator)
     else:
