@@ -57,6 +57,7 @@ def test_supervision_is_declared() -> None:
     assert get_tags(es.GroupLassoLDACV()).target_tags.required
     assert get_tags(es.PenalizedLDA()).target_tags.required
     assert get_tags(es.SparseOptimalScoring()).target_tags.required
+    assert get_tags(es.PreparedClassifier()).target_tags.required
     assert not get_tags(es.SparsePCA()).target_tags.required
     assert not get_tags(es.QAlphaSelector()).target_tags.required
     assert get_tags(es.QAlphaSelector(variant="supervised")).target_tags.required
