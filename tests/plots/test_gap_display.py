@@ -80,11 +80,12 @@ def test_a_score_of_zero_stays_on_a_linear_axis() -> None:
     assert GapDisplay([1, 2], [0.0, 1.0], [90.0, 99.0]).plot().ax_.get_yscale() == "linear"
 
 
-def test_from_a_study_in_order_of_k() -> None:
-    rows = [(5, 3.0, np.inf, False), (1, 1.0, 1.0, True), (2, 2.0, 2.5, False)]
+def test_from_a_study() -> None:
+    rows = [(1, 1.0, 1.0, True), (2, 2.0, 2.5, False), (4, 3.0, np.inf, False)]
     keys = ("k", "objective", "bound", "is_certified")
     searches = [SimpleNamespace(**dict(zip(keys, row))) for row in rows]
-    study = SimpleNamespace(optimality=searches, best_k=2)
+    # for k = 5 the method found a set of four
+    study = SimpleNamespace(optimality=searches, best_k=2, path={1: None, 2: None, 5: None})
     display = GapDisplay.from_study(study)
     assert display.ks == (1, 2, 5)
     np.testing.assert_array_equal(display.objective, [1.0, 2.0, 3.0])

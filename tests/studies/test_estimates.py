@@ -80,9 +80,11 @@ def test_effective_size_without_anything_to_learn_from() -> None:
 
 
 def test_a_group_each_is_about_no_groups() -> None:
-    """Each sample its own group: n - 1 instead of n, as the variance has the divisor n - 1."""
+    """Each sample its own group: n - 1 instead of n, and Student's t instead of the normal."""
     wrong = np.array([1.0] * 7 + [0.0] * 23)
-    assert effective_size(wrong, np.arange(30).astype(str)) == pytest.approx(29)
+    student = 2.0452296421327034  # the 97.5 % point of t with 29 degrees of freedom, from a table
+    expected = 29 * (1.959963984540054 / student) ** 2
+    assert effective_size(wrong, np.arange(30).astype(str)) == pytest.approx(expected)
 
 
 def test_balanced_error() -> None:

@@ -29,6 +29,7 @@ class _Prepared:
 
     stats: ClassStats
     order: np.ndarray
+    selector: Any
 
 
 class RankedLDA(ProjectedClassifier):
@@ -58,6 +59,7 @@ class RankedLDA(ProjectedClassifier):
     Attributes
     ----------
     ranking_ : array (n_features,), all column indices, best first
+    ranker_ : the fitted selector, if the ranker is one; else None
     support_ : mask (n_features,) of the selected features
     selected_features_ : their names (or indices), in column order
     classes_, priors_, means_, xbar_, coef_, intercept_, scalings_
@@ -125,23 +127,25 @@ class RankedLDA(ProjectedClassifier):
         return models
 
     def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
-        rank = self._find_ranker()
+        rank, selector = self._find_ranker()
         data, code = self._take_data(X, y)
         stats = ClassStats.from_data(data, code, form="rows")
         # weights name the classes as the user does
         stats = replace(stats, classes=self.classes_).weighted(self.class_weight)
-        return _Prepared(stats, check_order(rank(data, self.classes_[code]), data.shape[1]))
+        order = check_order(rank(data, self.classes_[code]), data.shape[1])
+        return _Prepared(stats, order, selector)
 
-    def _find_ranker(self) -> Callable[[np.ndarray, np.ndarray], Any]:
-        """The ranker as a function (X, y) -> order."""
+    def _find_ranker(self) -> tuple[Callable[[np.ndarray, np.ndarray], Any], Any]:
+        """The ranker as a function (X, y) -> order; and the selector that it fits, if any."""
         ranker = self.ranker
         if isinstance(ranker, str) and ranker in RANKERS:
             seed = draw_seed(self.random_state)
-            return lambda X, y: RANKERS[ranker](X, y, random_state=seed)
+            return lambda X, y: RANKERS[ranker](X, y, random_state=seed), None
         if hasattr(ranker, "fit") and not isinstance(ranker, type):
-            return lambda X, y: _rank_by_selector(ranker, X, y)
+            selector = clone(ranker)
+            return lambda X, y: _rank_by_selector(selector, X, y), selector
         if callable(ranker) and not isinstance(ranker, type):
-            return ranker
+            return ranker, None
         close = get_close_matches(ranker, RANKERS, n=1) if isinstance(ranker, str) else []
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         raise OptionError(
@@ -151,7 +155,7 @@ class RankedLDA(ProjectedClassifier):
 
     def _finish(self, prepared: _Prepared, k: int) -> RankedLDA:
         """LDA on the first k features of the ranking."""
-        self.ranking_ = prepared.order
+        self.ranking_, self.ranker_ = prepared.order, prepared.selector
         S = np.sort(prepared.order[:k])
         whole, stats = prepared.stats, _take_columns(prepared.stats, S)
         assert stats.rows is not None
@@ -185,7 +189,7 @@ def _take_columns(stats: ClassStats, S: np.ndarray) -> ClassStats:
 
 
 def _rank_by_selector(selector: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    fitted = clone(selector).fit(X, y)
+    fitted = selector.fit(X, y)
     alpha = np.asarray(getattr(fitted, "alpha_", ()))
     if alpha.shape != (X.shape[1],):
         raise OptionError(

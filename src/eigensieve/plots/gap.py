@@ -61,10 +61,10 @@ class GapDisplay:
 
     @classmethod
     def from_study(cls, study: Study) -> GapDisplay:
-        """From the searches of a study, one for each k."""
-        rows = sorted(study.optimality, key=lambda row: row.k)
+        """From the sets that a study selects, one for each k."""
+        rows = study.optimality
         return cls(
-            [row.k for row in rows],
+            list(study.path),
             [row.objective for row in rows],
             [row.bound for row in rows],
             chosen_k=study.best_k,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimates import balanced
+from .estimates import class_weights
 from .jobs import Job, Outcome, Recipe
 
 SCORES = ("error", "balanced_error")
@@ -106,6 +106,8 @@ def _count_folds(jobs: Sequence[Job]) -> int:
 
 def _measure(job: Job, outcome: Outcome, classes: np.ndarray) -> list[list[list[float]]]:
     truth = job.labels[job.test]
+    # By the class sizes of all rows: a test part need not have samples of every class.
+    weight = class_weights(job.labels)[job.test]
     rows = []
     for findings in outcome:
         cells = []
@@ -113,6 +115,6 @@ def _measure(job: Job, outcome: Outcome, classes: np.ndarray) -> list[list[list[
             wrong = classes[found["predicted"]] != truth
             auc = np.nan if found["auc"] is None else found["auc"]
             size = len(found["support"])
-            cells.append([float(wrong.mean()), balanced(wrong, truth), auc, size])
+            cells.append([float(wrong.mean()), float((weight * wrong).mean()), auc, size])
         rows.append(cells)
     return rows

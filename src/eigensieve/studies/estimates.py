@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t
 
 NORMAL_95 = 1.959963984540054
 
@@ -60,7 +61,15 @@ def effective_size(wrong: np.ndarray, groups: np.ndarray | None) -> float | None
         return float(n_groups)
     excess = np.bincount(member, weights=wrong - rate)
     variance = n_groups / (n_groups - 1) * float(np.square(excess).sum()) / n**2
-    return float(np.clip(rate * (1 - rate) / max(variance, 1e-300), 1.0, n))
+    # few groups tell little of how they differ: Student's t instead of the normal
+    few = (NORMAL_95 / float(t.ppf(0.975, n_groups - 1))) ** 2
+    return float(np.clip(few * rate * (1 - rate) / max(variance, 1e-300), 1.0, n))
+
+
+def class_weights(y: np.ndarray) -> np.ndarray:
+    """A weight for every sample, of mean 1, with which every class counts alike."""
+    classes, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray((y.size / (classes.size * counts))[code])
 
 
 def balanced(wrong: np.ndarray, y: np.ndarray) -> float:

@@ -24,6 +24,7 @@ from ..estimators.sparse_lda import SparseLDA
 GIVEN = "given"  # the solver's name where a set is only judged
 MOST_REFINED = 20  # features of a set without each of which a new one is searched for
 MOST_SWAPS = 10
+MOST_PRICED = 100
 N_STAND_INS = 3
 
 
@@ -90,10 +91,15 @@ class Judge:
         wishes = (self.include, self.exclude) if keeps else ((), ())
         problem = make_problem(self.pencil, support.size, self.criterion, *wishes)
         given = problem.solution(problem.places(support), status=Status.FEASIBLE, solver=GIVEN)
-        return with_certificate("root", given, self.pencil, *wishes)
+        return with_certificate(certificate, given, self.pencil, *wishes)
 
     def price(self, solution: Solution, names: Sequence[str]) -> list[FeaturePrice]:
-        """The price of every selected feature that is no wish of the user."""
+        """The price of every selected feature that is no wish of the user.
+
+        A set of very many features has none: that any one of them matters is not what it says.
+        """
+        if solution.k > MOST_PRICED:
+            return []
         problem = make_problem(self.pencil, solution.k, self.criterion, self.include, self.exclude)
         places = problem.places(solution.support)
         exchanges = best_exchanges(problem, places, N_STAND_INS)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError
 from .jobs import Job, Outcome
 from .runner import Stage
 from .splits import Splitter, permute_labels
 
+MOST_DRAWS = 100
 CROSS_VALIDATION, NESTED, PERMUTATIONS = "cross-validation", "nested check", "permutations"
 
 
@@ -66,11 +68,20 @@ def make_plan(
     outer = repeats[0] if is_nested else []
     inner = [_jobs(splitter.split_inside(y, job.train), y) for job in outer]
     rng = np.random.default_rng(splitter.seed)
-    permuted = []
-    for _ in range(n_permutations):
-        labels = permute_labels(y, splitter.groups, rng)
-        permuted.append(_jobs(splitter.split(labels), labels))
+    permuted = [_permute(splitter, y, rng) for _ in range(n_permutations)]
     return Plan(repeats, inner, permuted)
+
+
+def _permute(splitter: Splitter, y: np.ndarray, rng: np.random.Generator) -> list[Job]:
+    """The jobs of permuted labels; a permutation that cannot be cut like the labels is redrawn."""
+    for attempt in range(MOST_DRAWS):
+        labels = permute_labels(y, splitter.groups, rng)
+        try:
+            return _jobs(splitter.split(labels), labels)
+        except InputError:
+            if attempt == MOST_DRAWS - 1:
+                raise
+    return []
 
 
 def _jobs(parts: list[tuple[np.ndarray, np.ndarray]], labels: np.ndarray) -> list[Job]:

@@ -115,7 +115,7 @@ def run_study(
     >>> study.best_k
     5
     >>> [feature.name for feature in study.selected][:2]
-    ['worst radius', 'worst texture']
+    ['worst radius', 'worst concave points']
     >>> study.honest_error.low < study.honest_error.error < 0.08
     True
     """
