@@ -185,7 +185,8 @@ def resumable(folder: Path, *, several: bool = False) -> Iterator[Path]:
     """
     created = [path for path in (folder, *folder.parents) if not path.exists()]
     place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
-    if place.exists():
+    is_old = place.exists()
+    if is_old:
         echo_notes([f"{place} is there from an earlier run; what fits is used again"])
     folder.mkdir(parents=True, exist_ok=True)
     if several:
@@ -193,7 +194,8 @@ def resumable(folder: Path, *, several: bool = False) -> Iterator[Path]:
     try:
         yield place
     except EigensieveError:
-        discard(place)
+        if not is_old:  # it may belong to a run that is still going
+            discard(place)
         for path in created:
             with suppress(OSError):  # somebody else has put a file there
                 path.rmdir()
