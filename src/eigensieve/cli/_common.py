@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ._types import FoldsOrLoo, Positive, ShareOrAuto
+from ._types import Positive, ShareOrAuto, WholeNumbers, WholeOr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ balanced_option = click.option(
 cv_option = click.option(
     "--cv",
     metavar="N|loo",
-    type=FoldsOrLoo(),
+    type=WholeOr("loo", least=2),
     default=5,
     show_default=True,
     help="Folds of the cross-validation; loo: leave one sample (one group) out.",
@@ -138,6 +138,16 @@ def repeats_option(default: int) -> Callable[[F], F]:
         default=default,
         show_default=True,
         help="How often the cross-validation is repeated with other folds.",
+    )
+
+
+def ks_option(default: str) -> Callable[[F], F]:
+    """The numbers of features to try."""
+    return click.option(
+        "--ks",
+        metavar="N,N",
+        type=WholeNumbers(),
+        help=f"The numbers of features to try.  [default: {default}]",
     )
 
 

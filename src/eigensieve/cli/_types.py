@@ -8,20 +8,23 @@ from typing import Any
 import click
 
 
-class WholeOrAuto(click.ParamType):
-    """``auto``, or a whole number of at least one."""
+class WholeOr(click.ParamType):
+    """A word, or a whole number of at least so many."""
 
-    name = "N|auto"
+    def __init__(self, word: str, least: int = 1) -> None:
+        self.word, self.least = word, least
+        self.name = f"N|{word}"
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> int | str:
-        if value == "auto" or isinstance(value, int):
+        if value == self.word or isinstance(value, int):
             return value
         try:
             number = int(value)
         except ValueError:
-            number = 0
-        if number < 1:
-            self.fail(f"{value!r} is neither auto nor a whole number of at least 1.", param, ctx)
+            number = self.least - 1
+        if number < self.least:
+            allowed = f"a whole number of at least {self.least}"
+            self.fail(f"{value!r} is neither {self.word} nor {allowed}.", param, ctx)
         return number
 
 
@@ -69,23 +72,6 @@ class WholeNumbers(click.ParamType):
         if min(numbers) < 1:
             self.fail(f"{value!r} is no list such as 1,2,5 (whole numbers from 1 on).", param, ctx)
         return sorted(set(numbers))
-
-
-class FoldsOrLoo(click.ParamType):
-    """``loo``, or a whole number of at least two."""
-
-    name = "N|loo"
-
-    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> int | str:
-        if value == "loo" or isinstance(value, int):
-            return value
-        try:
-            number = int(value)
-        except ValueError:
-            number = 0
-        if number < 2:
-            self.fail(f"{value!r} is neither loo nor a whole number of at least 2.", param, ctx)
-        return number
 
 
 class Positive(click.ParamType):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import _common as common
-from . import _types as types
 from ._common import echo_json, echo_notes, echo_table, percent
 from ._outputs import (
     COMPARISON,
@@ -41,12 +40,7 @@ FILES = (REPORT, COMPARISON, COMPARISON_JSON)
     help="Which, the first being what the others are compared with; an unknown name lists those "
     "there are.  [default: all but slda, which is slow]",
 )
-@click.option(
-    "--ks",
-    metavar="N,N",
-    type=types.WholeNumbers(),
-    help="The numbers of features to try.  [default: 1,2,5,10,20,50]",
-)
+@common.ks_option("1,2,5,10,20,50")
 @common.balanced_option
 @common.cv_option
 @common.repeats_option(1)

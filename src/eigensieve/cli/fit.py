@@ -41,17 +41,12 @@ def check_solver(ctx: click.Context, param: click.Parameter, value: str | None) 
 @click.option(
     "--k",
     metavar="N|auto",
-    type=types.WholeOrAuto(),
+    type=types.WholeOr("auto"),
     default="auto",
     show_default=True,
     help="How many features; auto: the 1-SE rule of cross-validation.",
 )
-@click.option(
-    "--ks",
-    metavar="N,N",
-    type=types.WholeNumbers(),
-    help="The numbers of features to try.  [default: 1,2,3,5,7,10,15,20,30,50]",
-)
+@common.ks_option("1,2,3,5,7,10,15,20,30,50")
 @common.method_option
 @click.option(
     "--solver",

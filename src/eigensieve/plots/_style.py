@@ -83,6 +83,11 @@ def figure_of(ax: Axes) -> Figure:
     return figure
 
 
+def axes_of(ax: Axes | Iterable[Axes]) -> list[Axes]:
+    """One axes or several, as a list."""
+    return [ax] if isinstance(ax, Axes) else list(ax)
+
+
 def printable(text: object) -> str:
     """One line of visible characters.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ._style import (
     FAINT,
     PALETTE,
+    axes_of,
     brief,
     few_ticks,
     figure_of,
@@ -75,10 +76,7 @@ class LoadingsDisplay:
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> LoadingsDisplay:
         """Draw on ax (one for each of the first two directions), or on a new figure."""
         with house_style():
-            if ax is None:
-                self.axes_ = self._new_axes()
-            else:
-                self.axes_ = [ax] if isinstance(ax, Axes) else list(ax)
+            self.axes_ = self._new_axes() if ax is None else axes_of(ax)
             self.ax_ = self.axes_[0]
             self.figure_ = figure_of(self.ax_)
             self.bars_ = [self._draw(axes, j) for j, axes in enumerate(self.axes_)]

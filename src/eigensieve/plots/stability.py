@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ._style import (
     FAINT,
     PALETTE,
+    axes_of,
     figure_of,
     house_style,
     legend_above,
@@ -99,10 +100,7 @@ class StabilityDisplay:
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> StabilityDisplay:
         """Draw on ax (bars only), on two axes (bars and index), or on a new figure."""
         with house_style():
-            if ax is None:
-                self.axes_ = self._new_axes()
-            else:
-                self.axes_ = [ax] if isinstance(ax, Axes) else list(ax)
+            self.axes_ = self._new_axes() if ax is None else axes_of(ax)
             self.ax_ = self.axes_[0]
             self.figure_ = figure_of(self.ax_)
             self._draw_bars()
