@@ -12,7 +12,9 @@ from .jobs import Job, Outcome, Recipe
 
 SCORES = ("error", "balanced_error")
 ONE_SE = "smallest k whose cross-validated error is within one standard error of the smallest"
+ONE_SE_BALANCED = ONE_SE.replace("error", "balanced error", 1)
 GIVEN = "given by the user"
+ONLY = "the only k that was tried"
 OWN = "the method's own number of features"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.solution import Solution
 from ..errors import InputError
-from .cv_path import CVPath
+from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
 from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice
@@ -152,6 +152,11 @@ class Study:
     def balanced_error(self) -> float | None:
         """The honest error in which every class counts alike."""
         return None if self.honest_error is None else self.honest_error.balanced_error
+
+    @property
+    def chose_k(self) -> bool:
+        """Whether cross-validation chose k among several."""
+        return self.k_rule in (ONE_SE, ONE_SE_BALANCED)
 
     @property
     def interrupted(self) -> bool:

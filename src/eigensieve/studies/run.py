@@ -19,7 +19,7 @@ from ..core.budget import Callback
 from ..core.checks import check_k
 from ..errors import InputError
 from .checkpoint import Checkpoint
-from .cv_path import GIVEN, ONE_SE, OWN
+from .cv_path import GIVEN, ONE_SE, ONE_SE_BALANCED, ONLY, OWN
 from .data import StudyData, check_data
 from .estimation import Estimates, Task, estimate
 from .final import Final, fit_final
@@ -229,18 +229,26 @@ def _hash(estimator: Any) -> str:
         ) from error
 
 
+def _rule(task: Task) -> str:
+    """How the number of features came about, in words."""
+    if task.k is not None:
+        return GIVEN
+    if len(task.recipe.ks) > 1:
+        return ONE_SE if task.score == "error" else ONE_SE_BALANCED
+    return ONLY if task.recipe.ks else OWN
+
+
 def assemble(task: Task, found: Estimates, final: Final, target: str | None = None) -> Study:
     """Everything in one place."""
     data, recipe = task.data, task.recipe
     p = data.X.shape[1]
     ks = recipe.ks or (final.k,)
     indices = [StabilityIndex(k, i.index, i.low, i.high) for k, i in zip(ks, found.indices)]
-    rule = GIVEN if task.k is not None else ONE_SE if recipe.ks else OWN
     return Study(
         settings=tuple(recipe.settings),
         setting=final.setting,
         best_k=final.k,
-        k_rule=rule,
+        k_rule=_rule(task),
         ks=ks,
         score=task.score,
         splitting=task.splitter.describe(data.y) if found.cv is not None else "",
