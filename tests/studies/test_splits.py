@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 
 from eigensieve.errors import InputError, OptionError
 from eigensieve.studies.splits import Splitter, permute_labels, usable_folds
+from tests.studies.seeds import seed_of
 
 Y = np.array(["a", "b", "c"])[np.array([0, 0, 1, 1, 2] * 8)]  # 16, 16, 8
 BLANK = np.zeros((Y.size, 1))
@@ -32,7 +33,7 @@ def assert_same_parts(found: list, expected: Any) -> None:
 @pytest.mark.parametrize("repeat", [0, 3])
 def test_folds_are_those_of_scikit_learn(repeat: int) -> None:
     found = Splitter(4, None, 7).split(Y, repeat)
-    plain = StratifiedKFold(4, shuffle=True, random_state=7 + repeat)
+    plain = StratifiedKFold(4, shuffle=True, random_state=seed_of(7, repeat))
     assert_same_parts(found, plain.split(BLANK, Y))
 
 
@@ -136,9 +137,9 @@ def test_classes_that_are_too_small() -> None:
 
 def test_training_parts_that_are_useless() -> None:
     y = np.array([0, 0, 1, 1])
-    with pytest.raises(InputError, match="training part of 2 samples has 1 class"):
+    with pytest.raises(InputError, match="training part has 2 samples of 1 class"):
         Splitter("loo", y.astype(str), 0).split(y)
-    with pytest.raises(InputError, match=r"2 class.*none or one of them with two samples"):
+    with pytest.raises(InputError, match="2 samples of 2 class"):
         Splitter("loo", np.array(["p", "q", "p", "q"]), 0).split(y)
 
 
@@ -217,14 +218,29 @@ def test_whole_groups_of_unequal_size() -> None:
         assert sorted(found.pop() for found in of_group) == [0, 0, 1, 1]
 
 
-def test_mixed_groups_exchange_labels_inside() -> None:
+def test_mixed_groups_exchange_labels_with_groups_of_their_size() -> None:
     rng = np.random.default_rng(1)
-    groups = rng.integers(0, 6, 40).astype(str)
-    y = rng.integers(0, 3, 40)
-    drawn = [permute_labels(y, groups, rng) for _ in range(200)]
+    groups = np.repeat(np.arange(20), [1] * 12 + [3] * 6 + [5] * 2).astype(str)
+    y = rng.integers(0, 3, groups.size)
+    drawn = [permute_labels(y, groups, rng) for _ in range(400)]
+    sizes = {
+        size: [g for g in np.unique(groups) if np.sum(groups == g) == size] for size in (1, 3, 5)
+    }
+
+    def bags(labels: np.ndarray, size: int) -> list[list[int]]:
+        return sorted(sorted(labels[groups == g].tolist()) for g in sizes[size])
+
     for labels in drawn:
-        for g in np.unique(groups):
-            assert sorted(labels[groups == g]) == sorted(y[groups == g])
-    for g in np.unique(groups):  # inside every sample is as likely as another
-        share = np.mean([labels[groups == g] == 0 for labels in drawn], axis=0)
-        assert np.abs(share - np.mean(y[groups == g] == 0)).max() < 0.15
+        assert all(bags(labels, size) == bags(y, size) for size in sizes)
+    for alike in sizes.values():  # every sample of groups of a size is as likely as another
+        rows = np.isin(groups, alike)
+        share = np.mean([labels[rows] == 0 for labels in drawn], axis=0)
+        assert np.abs(share - np.mean(y[rows] == 0)).max() < 0.12
+
+
+def test_one_mixed_group_does_not_hold_the_others_fast() -> None:
+    rng = np.random.default_rng(2)
+    y, groups = np.repeat([0, 1], [20, 21]), np.arange(41).astype(str)
+    groups[0] = groups[-1] = "both"
+    same = [np.mean(permute_labels(y, groups, rng) == y) for _ in range(50)]
+    assert np.mean(same) < 0.65

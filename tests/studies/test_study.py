@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
 from eigensieve.errors import InputError
+from tests.studies.seeds import seed_of
 from tests.studies.whole import as_bytes, make_table
 
 X, y = make_table(60, 12, gaps=False)
@@ -28,7 +29,7 @@ def study() -> es.Study:
 
 
 def folds(repeat: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
-    return list(StratifiedKFold(4, shuffle=True, random_state=repeat).split(X, y))
+    return list(StratifiedKFold(4, shuffle=True, random_state=seed_of(0, repeat)).split(X, y))
 
 
 @pytest.fixture(scope="module")

@@ -169,7 +169,7 @@ def test_classes_of_one_and_two_samples() -> None:
     one, two = y.astype("U4"), y.astype("U4")
     one[0], two[:2] = "rare", "rare"
     for labels in (one, two):
-        with pytest.raises(InputError, match=r"class 'rare' has .* only, .*a given k does without"):
+        with pytest.raises(InputError, match=r"class 'rare' has .* only, .*a given k needs none"):
             quick(y=labels)
     study = quick(y=one, k=2)
     assert study.honest_error is None

@@ -39,6 +39,9 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     one saves time.
     """
     pencil = problem.pencil
+    if problem.k == 1:
+        # all criteria order single features by the same ratio: the best one is the bound
+        return problem.ceiling([int(np.argmax(pencil.diag_A / pencil.diag_B))])
     if not isinstance(pencil, FactorPencil) and pencil.size > DENSE_LIMIT:
         return np.inf
     target = Target(problem, 0.0)

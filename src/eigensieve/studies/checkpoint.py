@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -44,6 +44,8 @@ class Checkpoint:
                 self._file: IO[bytes] = stack.enter_context(open(self.path, "a+b"))
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be written ({error.strerror})") from error
+            if not self.path.is_file():
+                raise InputError(f"{self.path}: is no plain file; name another one")
             _lock(self._file, self.path)
             self._read()
             stack.pop_all()  # all is well: it stays open
@@ -55,7 +57,8 @@ class Checkpoint:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # of a full disk it was told before
+            self._file.close()
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Keep a result; from now on it survives this process."""
@@ -99,8 +102,11 @@ class Checkpoint:
     def _write(self, content: dict[str, Any]) -> None:
         text = json.dumps(content)
         line = f'{{"digest": "{_digest(text)}", "content": {text}}}\n'
-        self._file.write(line.encode("ascii"))
-        self._file.flush()
+        try:
+            self._file.write(line.encode("ascii"))
+            self._file.flush()
+        except OSError as error:  # the disk is full: say which file, the results so far are there
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

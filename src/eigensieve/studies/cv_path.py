@@ -16,6 +16,7 @@ ONE_SE_BALANCED = ONE_SE.replace("error", "balanced error", 1)
 GIVEN = "given by the user"
 ONLY = "the only k that was tried"
 OWN = "the method's own number of features"
+DIGITS = 12  # errors are sums of fractions: round-off does not decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,9 @@ class CVPath:
     fold_errors, fold_balanced_errors : arrays (n_repeats * n_folds, n_settings, n_sizes)
     fold_aucs : the same; NaN where a test part does not have samples of two classes
     fold_sizes : the same; numbers of features that were used
+    shares : array (n_repeats * n_folds,)
+        The number of samples of every test part, as a share of the mean number: a sample counts
+        alike wherever it is tested.
     n_folds, n_repeats : int
         Test parts that use all samples once, and how often that was done.
     score : "error" or "balanced_error", the one that chooses
@@ -38,6 +42,7 @@ class CVPath:
     fold_balanced_errors: np.ndarray
     fold_aucs: np.ndarray
     fold_sizes: np.ndarray
+    shares: np.ndarray
     n_folds: int
     n_repeats: int
     score: str = "error"
@@ -46,10 +51,14 @@ class CVPath:
     def _scores(self) -> np.ndarray:
         return self.fold_errors if self.score == "error" else self.fold_balanced_errors
 
+    def average(self, values: np.ndarray) -> np.ndarray:
+        """The mean of figures of all test parts, (n_settings, n_sizes), by their samples."""
+        return np.asarray(np.tensordot(self.shares, values, axes=1) / self.shares.size)
+
     @property
     def mean(self) -> np.ndarray:
         """Mean of the score that chooses, (n_settings, n_sizes)."""
-        return np.asarray(self._scores.mean(axis=0))
+        return self.average(self._scores)
 
     @property
     def standard_error(self) -> np.ndarray:
@@ -58,14 +67,18 @@ class CVPath:
         The folds of one repeat use all samples once; further repeats are no new samples,
         so the divisor counts the folds of one repeat only. A single test part tells nothing: NaN.
         """
-        if len(self._scores) < 2:
+        n_parts = self.shares.size
+        if n_parts < 2:
             return np.full(self._scores.shape[1:], np.nan)
-        return np.asarray(self._scores.std(axis=0, ddof=1) / np.sqrt(self.n_folds))
+        # the mean is a ratio, of errors to samples: its deviations count by the samples
+        deviations = self.shares[:, None, None] * (self._scores - self.mean)
+        variance = np.square(deviations).sum(axis=0) / (n_parts - 1)
+        return np.asarray(np.sqrt(variance / self.n_folds))
 
     @property
     def best_settings(self) -> np.ndarray:
         """The setting of least error for every k; of equal ones the first."""
-        return np.asarray(np.argmin(self.mean, axis=0))
+        return np.asarray(np.argmin(self.mean.round(DIGITS), axis=0))
 
     def along_best(self, values: np.ndarray) -> np.ndarray:
         """Of values (n_settings, n_sizes) those of the best setting of every k."""
@@ -74,9 +87,10 @@ class CVPath:
     @property
     def best_size(self) -> int:
         """Position in ks of the smallest k within one SE of the smallest error (1-SE rule)."""
-        error, se = self.along_best(self.mean), self.along_best(self.standard_error)
+        error = self.along_best(self.mean).round(DIGITS)
         lowest = int(np.argmin(error))
-        return int(np.argmax(error <= error[lowest] + np.nan_to_num(se[lowest])))
+        se = float(np.nan_to_num(self.along_best(self.standard_error)[lowest]))
+        return int(np.argmax(error <= (error[lowest] + se).round(DIGITS)))
 
     @property
     def best_k(self) -> int:
@@ -94,10 +108,23 @@ def make_path(
 ) -> CVPath:
     """From what the jobs of whole repeats found."""
     done = [entry for repeat in repeats for entry in repeat]
-    measured = np.array([_measure(job, outcome, recipe.classes) for job, outcome in done])
+    weights = _weights([job for job, _ in done])
+    measured = np.array([_measure(job, out, recipe.classes, weights) for job, out in done])
     errors, balanced_errors, aucs, sizes = np.moveaxis(measured, -1, 0)
+    tested = np.array([job.test.size for job, _ in done])
     n_folds = _count_folds([job for job, _ in repeats[0]])
-    return CVPath(recipe.ks, errors, balanced_errors, aucs, sizes, n_folds, len(repeats), score)
+    return CVPath(
+        recipe.ks, errors, balanced_errors, aucs, sizes, tested / tested.mean(), n_folds,
+        len(repeats), score,
+    )  # fmt: skip
+
+
+def _weights(jobs: Sequence[Job]) -> np.ndarray:
+    """With these weights of the rows every class counts alike among those that are tested."""
+    rows = np.unique(np.concatenate([job.test for job in jobs]))
+    weights = np.zeros(jobs[0].labels.size)
+    weights[rows] = class_weights(jobs[0].labels[rows])
+    return weights
 
 
 def _count_folds(jobs: Sequence[Job]) -> int:
@@ -106,10 +133,10 @@ def _count_folds(jobs: Sequence[Job]) -> int:
     return max(1, round(len(jobs) * np.unique(tested).size / tested.size))
 
 
-def _measure(job: Job, outcome: Outcome, classes: np.ndarray) -> list[list[list[float]]]:
-    truth = job.labels[job.test]
-    # By the class sizes of all rows: a test part need not have samples of every class.
-    weight = class_weights(job.labels)[job.test]
+def _measure(
+    job: Job, outcome: Outcome, classes: np.ndarray, weights: np.ndarray
+) -> list[list[list[float]]]:
+    truth, weight = job.labels[job.test], weights[job.test]
     rows = []
     for findings in outcome:
         cells = []

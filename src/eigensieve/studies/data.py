@@ -61,7 +61,7 @@ def check_data(
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise InputError(f"X has {n} rows and y the shape {labels.shape}; one label per row")
-    _check_classes(labels)
+    labels = _check_classes(labels)
     refuse_gaps(matrix, check_missing(missing))
     data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n), _columns(X))
     high, low = _extent(matrix)
@@ -95,18 +95,21 @@ def _numbers(X: Any) -> np.ndarray:
         return np.asarray(X.astype(np.float64))
 
 
-def _check_classes(labels: np.ndarray) -> None:
+def _check_classes(labels: np.ndarray) -> np.ndarray:
     check_labels(labels)
+    if labels.dtype == object and all(isinstance(label, int | np.integer) for label in labels):
+        labels = np.array(labels.tolist())  # whole numbers in a column of objects
     try:
         np.unique(labels)
     except TypeError as error:  # they cannot be put in order
         raise InputError("y has labels of several types; make all of them text") from error
     try:
         check_classification_targets(labels)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise InputError(
             f"y holds no classes; make the labels text or whole numbers ({error})"
         ) from error
+    return labels
 
 
 def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -59,28 +59,41 @@ def estimate(
     progress: StageProgress | None = None,
 ) -> Estimates:
     """Run it all; where it cannot be had, and nothing has to be chosen, a note says why."""
-    found = Estimates()
-    y, groups = task.data.y, task.data.groups
     try:
-        if task.must_choose and isinstance(task.splitter.cv, int):
-            usable_folds(y, task.splitter.cv, groups, least=3)  # one is held out, two are left
-        plan = make_plan(
-            task.splitter, y, n_repeats=task.n_repeats, is_nested=task.must_choose,
-            n_permutations=task.n_permutations,
-        )  # fmt: skip
+        plan = _make_plan(task)
+    except InputError as reason:
+        return _without_estimates(task, reason)
+    try:
         outcomes, cut_short = run_stages(
             plan.stages(), task.data.X, task.recipe,
             n_jobs=n_jobs, checkpoint=file, progress=progress,
         )  # fmt: skip
-    except (InputError, TimeLimitError) as reason:
-        if task.must_choose:
-            raise InputError(f"{reason} (in cross-validation); a given k does without") from reason
-        found.notes += (f"No error estimate: {reason}.",)
-        return found
+    except TimeLimitError as reason:
+        return _without_estimates(task, reason)
+    found = Estimates()
     _evaluate(task, plan, outcomes, found)
     if cut_short:
         _tell_unfinished(task, plan, outcomes, found)
     return found
+
+
+def _make_plan(task: Task) -> Plan:
+    y, groups = task.data.y, task.data.groups
+    if task.must_choose and isinstance(task.splitter.cv, int):
+        usable_folds(y, task.splitter.cv, groups, least=3)  # one is held out, two are left
+    return make_plan(
+        task.splitter, y, n_repeats=task.n_repeats, is_nested=task.must_choose,
+        n_permutations=task.n_permutations,
+    )  # fmt: skip
+
+
+def _without_estimates(task: Task, reason: Exception) -> Estimates:
+    """A note instead of an error estimate, if nothing has to be chosen by it."""
+    if task.must_choose:
+        raise InputError(
+            f"k cannot be chosen by cross-validation: {reason}; a given k needs none"
+        ) from reason
+    return Estimates(notes=(f"No error estimate: {reason}.",))
 
 
 def _evaluate(task: Task, plan: Plan, outcomes: Mapping[str, Outcome], found: Estimates) -> None:
@@ -109,6 +122,10 @@ def _evaluate(task: Task, plan: Plan, outcomes: Mapping[str, Outcome], found: Es
             plan.repeats[0], permuted, outcomes, recipe, k=task.k, score=task.score
         )
     found.notes += tuple(_notes_on_fits(flat, recipe, task.splitter, data))
+    same = sum(np.array_equal(jobs[0].labels, data.y) for jobs in permuted)
+    if same > len(permuted) / 20:
+        note = f"{same} of {len(permuted)} permutations gave every sample its own label again"
+        found.notes += (f"{note}: groups leave few ways to permute, and the p-value says little.",)
 
 
 def _honest(

@@ -66,10 +66,17 @@ def make_plan(
     n_repeats = 1 if splitter.is_fixed else n_repeats
     repeats = [_jobs(splitter.split(y, r), y) for r in range(n_repeats)]
     outer = repeats[0] if is_nested else []
-    inner = [_jobs(splitter.split_inside(y, job.train), y) for job in outer]
+    inner = [_cut_inside(splitter, y, job) for job in outer]
     rng = np.random.default_rng(splitter.seed)
     permuted = [_permute(splitter, y, rng) for _ in range(n_permutations)]
     return Plan(repeats, inner, permuted)
+
+
+def _cut_inside(splitter: Splitter, y: np.ndarray, job: Job) -> list[Job]:
+    try:
+        return _jobs(splitter.split_inside(y, job.train), y)
+    except InputError as error:
+        raise InputError(f"with a test part held out, {error}") from error
 
 
 def _permute(splitter: Splitter, y: np.ndarray, rng: np.random.Generator) -> list[Job]:

@@ -172,9 +172,9 @@ class Study:
         with np.errstate(invalid="ignore"):
             aucs = _mean_known(cv.fold_aucs)
         columns = {
-            "error": cv.along_best(cv.fold_errors.mean(axis=0)),
+            "error": cv.along_best(cv.average(cv.fold_errors)),
             "se": cv.along_best(cv.standard_error),
-            "balanced_error": cv.along_best(cv.fold_balanced_errors.mean(axis=0)),
+            "balanced_error": cv.along_best(cv.average(cv.fold_balanced_errors)),
             "auc": cv.along_best(aucs),
             "n_features": cv.along_best(cv.fold_sizes.mean(axis=0)),
         }

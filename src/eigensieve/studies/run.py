@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pickle import PicklingError
+from types import FunctionType
 from typing import Any
 
 import joblib
@@ -214,14 +215,21 @@ def _study_key(data: StudyData, recipe: Recipe) -> str:
     """A digest of everything that the results of the jobs depend on."""
     parts: list[Any] = [__version__, data.fingerprint, recipe.ks, recipe.missing]
     for name, estimator in recipe.settings.items():
-        parts += [name, type(estimator).__name__, _hash(estimator)]
+        kind = type(estimator)
+        parts += [name, kind.__module__, kind.__qualname__, _hash(estimator)]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
 
 
 def _hash(estimator: Any) -> str:
-    """A digest of the parameters."""
+    """A digest of the parameters; of a function also what it does, as it may have been edited."""
+    given = estimator.get_params()
+    codes = [
+        (name, value.__code__.co_code, value.__code__.co_names, repr(value.__code__.co_consts))
+        for name, value in sorted(given.items())
+        if isinstance(value, FunctionType)
+    ]
     try:
-        return str(joblib.hash(estimator.get_params()))
+        return str(joblib.hash((given, codes)))
     except (PicklingError, TypeError) as error:
         raise InputError(
             f"{estimator!r} has a function without a name of its own, by which a checkpoint could "

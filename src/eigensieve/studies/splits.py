@@ -32,7 +32,7 @@ class Splitter:
     groups : array (n,), optional
         Samples of one group are never on both sides.
     random_state : int
-        Seed of the first repeat; the others count on from there.
+        Seed of the first repeat; those of the others are drawn from it.
     """
 
     def __init__(self, cv: Any, groups: np.ndarray | None, random_state: int) -> None:
@@ -47,7 +47,7 @@ class Splitter:
 
     def split(self, y: np.ndarray, repeat: int = 0) -> list[Split]:
         """The parts of all rows, of which ``y`` are the labels."""
-        return self._cut(self.cv, y, np.arange(len(y)), self.seed + repeat)
+        return self._cut(self.cv, y, np.arange(len(y)), _seed_of(self.seed, repeat))
 
     def split_inside(self, y: np.ndarray, rows: np.ndarray) -> list[Split]:
         """Parts of some rows, in stratified folds whatever the outer parts are."""
@@ -82,6 +82,13 @@ class Splitter:
         return f"{'grouped ' if self.groups is not None else ''}{folds}-fold"
 
 
+def _seed_of(seed: int, repeat: int) -> int:
+    """The seed itself, then numbers that neighbouring seeds do not share."""
+    if repeat == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+
+
 def _check_cv(cv: Any) -> Any:
     if isinstance(cv, str) and cv == LEAVE_ONE_OUT:
         return cv
@@ -107,8 +114,8 @@ def _check_part(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
     classes, counts = np.unique(y[train], return_counts=True)
     if classes.size < 2 or counts.max() < 2:
         raise InputError(
-            f"a training part of {train.size} samples has {classes.size} class(es), none or one "
-            "of them with two samples; use fewer folds, or give the small classes more samples"
+            f"a training part has {train.size} samples of {classes.size} class(es), and needs two "
+            "classes, one of them with two samples; give the classes more samples"
         )
     if test.size == 0:
         raise InputError("a test part has no samples; use fewer folds")
@@ -142,16 +149,19 @@ def permute_labels(
 ) -> np.ndarray:
     """Labels that belong to other samples.
 
-    Samples of a group are alike: where each group has one label, whole groups change labels;
-    else labels are exchanged inside the groups.
+    Samples of a group are alike. Where each group has one label, whole groups change labels. Else
+    groups of the same size change all their labels with one another, and then inside the group.
     """
     if groups is None:
         return rng.permutation(y)
-    names, first, member = np.unique(groups, return_index=True, return_inverse=True)
+    _, first, member = np.unique(groups, return_index=True, return_inverse=True)
     if np.array_equal(y[first][member], y):
         return rng.permutation(y[first])[member]
+    rows = [np.flatnonzero(member == g) for g in range(first.size)]
+    sizes = np.array([part.size for part in rows])
     permuted = y.copy()
-    for g in range(names.size):
-        rows = np.flatnonzero(member == g)
-        permuted[rows] = y[rng.permutation(rows)]
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        for to, source in zip(alike, rng.permutation(alike)):
+            permuted[rows[to]] = rng.permutation(y[rows[source]])
     return permuted
