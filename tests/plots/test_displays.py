@@ -59,7 +59,7 @@ def cv() -> SimpleNamespace:
             "balanced_error": [0.29, 0.15, 0.12, 0.125],
         }
     )
-    return SimpleNamespace(ks=(1, 2, 5, 20), table=table, best_k=2, score="error")
+    return SimpleNamespace(ks=(1, 2, 5, 20), table=table, best_k=2, score="error", chose_k=True)
 
 
 # -- error against k -----------------------------------------------------------------
@@ -99,6 +99,17 @@ def test_chosen_k_is_marked_and_the_threshold_is_that_of_the_rule(
     assert display.threshold_ == pytest.approx(limit + 0.01)
     (ring,) = (each for each in display.ax_.lines if each.get_markersize() == 9)
     np.testing.assert_allclose(ring.get_xydata(), [[2, cv.table[score][1]]])
+
+
+def test_a_k_that_was_not_chosen_is_not_called_so(cv: SimpleNamespace) -> None:
+    legend = CVPathDisplay.from_study(cv).plot().ax_.get_legend()
+    assert "1-SE threshold" in [text.get_text() for text in legend.get_texts()]
+    cv.chose_k = False
+    display = CVPathDisplay.from_study(cv).plot()
+    assert display.chosen_label_.get_text() == "k = 2"
+    assert "1-SE threshold" not in svg(display.figure_)
+    level = [display.threshold_] * 2
+    assert level not in [list(line.get_ydata()) for line in display.ax_.lines]
 
 
 def test_unknown_scores_are_refused() -> None:
@@ -281,10 +292,23 @@ def test_bars_are_the_loadings_by_weight(iris) -> None:
 def test_loadings_of_a_study() -> None:
     features = [("a", (0.5, -0.1)), ("b", (0.2, 0.7))]
     selected = [SimpleNamespace(name=name, loadings=loadings) for name, loadings in features]
-    display = LoadingsDisplay.from_study(SimpleNamespace(selected=selected)).plot()
+    study = SimpleNamespace(selected=selected, labels=np.arange(3), scores=np.eye(3)[:, :2])
+    display = LoadingsDisplay.from_study(study).plot()
     widths = [[bar.get_width() for bar in bars] for bars in display.bars_]
     assert widths == [[0.5, 0.2], [-0.1, 0.7]]
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_sign_of_a_loading_is_tied_to_a_class(sign: float) -> None:
+    labels = np.array(["$x_1$", "b", "$x_1$", "b"])
+    scores = sign * np.array([[3.0], [-1.0], [-0.5], [0.0]])  # the means are 1.25 and -0.5
+    selected = [SimpleNamespace(name="a", loadings=(0.5,))]
+    study = SimpleNamespace(selected=selected, labels=labels, scores=scores)
+    display = LoadingsDisplay.from_study(study).plot()
+    high = "$x_1$" if sign > 0 else "b"
+    assert f"Loading (positive: towards {high})" in svg(display.figure_)
+    assert LoadingsDisplay(["a"], [0.5]).plot().ax_.get_xlabel() == "Loading"
 
 
 def test_loadings_of_principal_components(iris) -> None:

@@ -85,13 +85,17 @@ def test_from_a_study() -> None:
     keys = ("k", "objective", "bound", "is_certified")
     searches = [SimpleNamespace(**dict(zip(keys, row))) for row in rows]
     # for k = 5 the method found a set of four
-    study = SimpleNamespace(optimality=searches, best_k=2, path={1: None, 2: None, 5: None})
+    study = SimpleNamespace(optimality=searches, best_k=2, chose_k=False)
+    study.path = {1: None, 2: None, 5: None}
     display = GapDisplay.from_study(study)
     assert display.ks == (1, 2, 5)
     np.testing.assert_array_equal(display.objective, [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(display.bound, [1.0, 2.5, np.inf])
     np.testing.assert_array_equal(display.optimal, [True, False, False])
     assert display.chosen_k == 2
+    texts = [text.get_text() for text in display.plot().ax_.texts]
+    assert "k = 2" in texts
+    assert "chosen: k = 2" not in texts
 
 
 def test_draws_on_the_axes_it_is_given_with_the_colours_of_the_page() -> None:

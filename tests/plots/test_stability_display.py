@@ -120,6 +120,7 @@ def test_from_a_study() -> None:
         stability=frequencies,
         stability_index=table,
         best_k=2,
+        chose_k=False,
         final_estimator=SimpleNamespace(get_support=lambda: support),
     )
     display = StabilityDisplay.from_study(study).plot()
@@ -129,6 +130,7 @@ def test_from_a_study() -> None:
     assert display.ks == (1, 2)
     np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), [1.0, 0.6])
     assert display.chosen_k == 2
+    assert [text.get_text() for text in display.axes_[1].texts] == ["k = 2"]
 
 
 def test_long_names_leave_the_index_its_width() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ from eigensieve.plots import ComparisonDisplay
 from eigensieve.report import write_comparison_report
 from eigensieve.report.comparison import render_comparison
 from eigensieve.studies.comparison import Comparison
+from eigensieve.studies.cv_path import ONE_SE_BALANCED, OWN
 from tests.report.pages import SVG, assert_opens_offline_and_fits, text_of
 from tests.report.stand_ins import HOSTILE, SCRIPT
 
@@ -104,7 +106,7 @@ def test_who_cannot_be_told_apart(comparison: Comparison) -> None:
     said = text_of(render_comparison(with_mistakes(comparison, wrong)))
     assert "sparse-lda has the smallest error" in said
     assert "It cannot be told apart from anova." in said
-    assert "As good as the best 2" in said
+    assert "Not told apart from the best 2" in said
     assert "reference" in said
     points = 100 * 25 / n
     d = wrong["snr"] - wrong["sparse-lda"]
@@ -143,6 +145,37 @@ def test_without_errors_and_with_failures(comparison: Comparison) -> None:
     assert "3 methods were compared, but no error could be estimated." in said
     assert "plda has no result: no such luck." in said
     assert said.index("L1 left") < said.index("3 methods were compared")
+
+
+def test_a_choice_by_the_balanced_error_is_told(comparison: Comparison) -> None:
+    plain = text_of(render_comparison(comparison))
+    assert "Number of features smallest k whose cross-validated error is within" in plain
+    assert "chosen by the balanced error" not in plain
+    changes = {"score": "balanced_error", "k_rule": ONE_SE_BALANCED}
+    results = {n: dataclasses.replace(s, **changes) for n, s in comparison.results.items()}
+    results["snr"] = dataclasses.replace(results["snr"], k_rule=OWN)
+    found = dataclasses.replace(comparison, results=results)
+    said = text_of(render_comparison(found))
+    assert "The numbers of features were chosen by the balanced error" in said
+    rule = "smallest k whose cross-validated balanced error is within one standard error of the"
+    assert (
+        f"sparse-lda and anova: {rule} smallest; snr: the method's own number of features" in said
+    )
+    for row in results["anova"].rows:  # the curves are those of the error that chose
+        assert f"{100 * row['balanced_error']:.1f} %" in said
+
+
+def test_methods_without_class_weights_are_named(comparison: Comparison) -> None:
+    assert "class weights" not in text_of(render_comparison(comparison)).lower()
+    study = comparison.results["sparse-lda"]
+    model = copy.copy(study.final_estimator)
+    model.estimator_ = copy.copy(model.estimator_)
+    model.estimator_.class_weight = "balanced"
+    weighted = dataclasses.replace(study, path={**study.path, study.best_k: model})
+    results = {**comparison.results, "sparse-lda": weighted}
+    said = text_of(render_comparison(dataclasses.replace(comparison, results=results)))
+    assert "Without class weights in the fit, unlike the others: anova and snr." in said
+    assert "Class weights sparse-lda: balanced: every class counts alike" in said
 
 
 def test_hostile_names_are_text(hostile: Comparison) -> None:
@@ -184,3 +217,28 @@ def test_page_opens_offline_and_fits(
     write_comparison_report(request.getfixturevalue(name), path)
     for width in (1280, 768, 380, 320):
         assert_opens_offline_and_fits(browser, path, width)
+
+
+@pytest.mark.browser
+def test_all_columns_are_seen_on_a_screen_and_scroll_on_a_phone(
+    comparison: Comparison, browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "compare.html"
+    titles = dict.fromkeys(METHODS, "sparse uncorrelated linear discriminant analysis, in full")
+    results = {
+        name: dataclasses.replace(
+            study,
+            optimality=[
+                dataclasses.replace(s, objective=1.0, bound=38.0) for s in study.optimality
+            ],
+        )
+        for name, study in comparison.results.items()
+    }
+    write_comparison_report(dataclasses.replace(comparison, titles=titles, results=results), path)
+    for width, is_cut in ((1280, False), (390, True)):
+        page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
+        page.goto(path.as_uri())
+        table = page.get_by_label("Methods side by side")
+        assert table.evaluate("one => one.scrollWidth > one.clientWidth") == is_cut
+        assert page.locator(".hint.phone").is_visible() == is_cut
+        page.context.close()

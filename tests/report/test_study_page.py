@@ -24,7 +24,7 @@ from tests.report.pages import SVG
 from tests.report.stand_ins import HOSTILE, SCRIPT
 
 # loadings, correlations, samples; error, stability and gap with several k; permutations
-FIGURES = {"two": 7, "three": 6, "hostile": 6, "crowd": 6, "lonely": 3, "own": 4, "ranked": 6}
+FIGURES = {"two": 7, "three": 6, "hostile": 6, "crowd": 6, "lonely": 2, "own": 4, "ranked": 6}
 OWN_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 

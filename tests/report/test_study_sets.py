@@ -132,7 +132,17 @@ def test_many_classes_have_a_list_instead_of_a_matrix(crowd: Study) -> None:
     assert "means over repeats" in said_of(changed)
 
 
-@pytest.mark.parametrize(("n", "shown"), [(0.0, "·"), (3.0, "3"), (2.4, "2.4"), (1234.0, "1,234")])
+@pytest.mark.parametrize(
+    ("n", "shown"),
+    [
+        (0.0, "·"),
+        (3.0, "3"),
+        (2.4, "2.4"),
+        (1234.0, "1,234"),
+        (22 - 4e-15, "22"),
+        (0.1 * 3 + 0.7, "1"),
+    ],
+)
 def test_tally(n: float, shown: str) -> None:
     assert tally(n) == shown
 
@@ -145,7 +155,7 @@ def test_what_the_outer_parts_chose(two: Study) -> None:
     assert "how loosely" in said
     honest = dataclasses.replace(two.honest_error, chosen=[(0, 0)] * 4)
     said = said_of(dataclasses.replace(two, honest_error=honest))
-    assert "chose k = 1 (4 times). They agree" in said
+    assert "chose k = 1 (4 times). They agree: the choice does not hinge" in said
 
 
 def test_annotations_stand_beside_the_features(two: Study) -> None:

@@ -49,7 +49,8 @@ def test_summary_comes_in_words_and_with_the_numbers_of_the_study(two: Study) ->
     ) in said
     assert "Always guessing the largest class would be wrong for 37.3 %" in said
     assert f"k = {two.best_k} is the {two.k_rule}." in said
-    assert "benign 357 62.7 %" in said
+    title = f"“diagnosis”: {two.best_k} features that tell benign from malignant "
+    assert said.startswith(title)
 
 
 def test_tables_hold_the_path_and_the_features(two: Study) -> None:
@@ -60,7 +61,7 @@ def test_tables_hold_the_path_and_the_features(two: Study) -> None:
         assert " ".join([f"{row['k']}{mark}", *numbers, f"{row['auc']:.3f}"]) in said
     shares = two.stability[two.best_k]
     for feature in two.selected:
-        values = [words.number(v) for v in (*feature.loadings, feature.weight)]
+        values = [words.number(v) for v in feature.loadings]  # of one direction: no weight
         (price,) = [one for one in two.prices if one.name == feature.name]
         stand_in = price.stand_ins[0]
         row = [str(feature.rank), feature.name, *values, f"{100 * shares[feature.name]:.0f} %"]
@@ -163,7 +164,9 @@ def test_balanced_error_is_shown_and_said(
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (0.30, 0.37, "{} of 30 features separate 2 classes in 569 samples."),
+        (0.10, 0.18, "{} of 30 features separate 2 classes in 569 samples."),
+        (0.10, 0.19, "{} of 30 features predict the 2 classes better than guessing, in 569"),
+        (0.30, 0.37, "{} of 30 features predict the 2 classes better than guessing, in 569"),
         (0.30, 0.38, "were selected to tell 2 classes apart; the error cannot be told from"),
         (0.40, 0.48, "selected to tell 2 classes apart; the error is larger than that of guessing"),
     ],
@@ -173,21 +176,25 @@ def test_classes_are_separated_only_if_the_error_beats_a_guess(
 ) -> None:
     said = said_of(with_error(two, (low + high) / 2, low, high))
     assert expected.format(two.best_k) in said
-    assert said.startswith("Features that separate") == (high < 0.373)
-    assert ("separate 2 classes" in said) == (high < 0.373)
+    assert ("features that tell benign from malignant" in said) == (high < 0.373 / 2)
+    assert ("features that help to tell benign" in said) == (0.373 / 2 < high < 0.373)
+    assert ("features selected to tell benign from" in said) == (high > 0.373)
+    assert ("separate 2 classes" in said) == (high < 0.373 / 2)
 
 
 def test_words_are_explained(two: Study, three: Study) -> None:
     said = said_of(two)
     explained = said[said.index("How to read this") :]
     for word in (
-        "Cross-validation", "Nested:", "1-SE rule", "Loading and weight", "Shrinkage", "Price",
+        "Cross-validation", "Nested:", "1-SE rule", "Loading", "Shrinkage", "Price",
         "Stand-in", "Stability index", "AUC", "Recall", "p-value", "Selected again",
         "logdet (Wilks)", "Status: converged No exchange of one selected feature for another",
         "That is no proof that it is the best set.",
     ):  # fmt: skip
         assert word in explained
     assert "p-value" not in [word for word, _ in explain_words(three)]
+    assert "Loading and weight" in [word for word, _ in explain_words(three)]
+    assert "Loading and weight" not in explained
     for criterion in CRITERION_NAMES:
         explained_words = [w for w, _ in explain_words(with_solution(two, criterion=criterion))]
         assert explained_words[-3].startswith(criterion)
@@ -203,7 +210,8 @@ def test_without_an_error_it_says_why(lonely: Study) -> None:
     assert f"{selected} No error estimate: class" in said
     for absent in ("separate ", "Wilson", "balanced:", "1-SE rule", "Recall", "Stability index"):
         assert absent not in said
-    assert "There is no such curve. No error estimate" in said
+    assert "Error in cross-validation No error estimate" in said
+    assert "a 10 47.6 %" in said  # no mistakes are counted: the sizes have a table of their own
     assert all(note in said for note in lonely.notes)
     assert "Cross-validation none" in said
     bare = dataclasses.replace(lonely, notes=())

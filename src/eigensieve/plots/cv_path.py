@@ -23,7 +23,7 @@ LABEL_GAP = 0.06  # two labels of k closer than this share of the axis would tou
 
 
 class CVPathDisplay:
-    """Cross-validated error against k, with the 1-SE threshold and the chosen k.
+    """Cross-validated error against k, with the 1-SE threshold and the k that is taken.
 
     Parameters
     ----------
@@ -31,8 +31,11 @@ class CVPathDisplay:
     error, standard_error : array-likes, one entry per k, as fractions
     balanced_error : array-like, optional
     chosen_k : int, optional
+        The k to mark.
     score : "error" or "balanced_error"
         The one k was chosen by, drawn with bars and threshold; the standard error is its own.
+    is_chosen : bool
+        Whether these errors chose that k by the 1-SE rule. If not, there is no threshold.
 
     Attributes
     ----------
@@ -49,6 +52,7 @@ class CVPathDisplay:
         balanced_error: ArrayLike | None = None,
         chosen_k: int | None = None,
         score: str = "error",
+        is_chosen: bool = True,
     ) -> None:
         if score not in SCORES:
             raise OptionError(f"score={score!r} is not known; give one of {list(SCORES)}")
@@ -60,13 +64,14 @@ class CVPathDisplay:
         self.balanced_error = None if balanced_error is None else np.asarray(balanced_error)
         self.chosen_k = chosen_k
         self.score = score
+        self.is_chosen = is_chosen
 
     @classmethod
     def from_study(cls, study: Study) -> CVPathDisplay:
-        """The errors of a study, and the k that it chose."""
+        """The errors of a study, and its k."""
         table = study.table
         errors = (table["error"], table["se"], table["balanced_error"])
-        return cls(study.ks, *errors, study.best_k, study.score)
+        return cls(study.ks, *errors, study.best_k, study.score, study.chose_k)
 
     @property
     def threshold_(self) -> float:
@@ -87,7 +92,9 @@ class CVPathDisplay:
         with house_style():
             self.ax_ = new_figure(3.2).add_subplot() if ax is None else ax
             self.figure_ = figure_of(self.ax_)
-            entries = [*self._draw_errors(), self._draw_threshold()]
+            entries = self._draw_errors()
+            if self.is_chosen:
+                entries.append(self._draw_threshold())
             self._set_axes()
             self._mark_chosen()
             legend_above(self.ax_, [h for h, _ in entries], [label for _, label in entries])
@@ -130,7 +137,8 @@ class CVPathDisplay:
         if k is None:
             return
         heights = dict(zip(self.ks, self._curves[0]))
-        self.chosen_line_, self.chosen_label_ = mark_k(self.ax_, k, heights.get(k))
+        marks = mark_k(self.ax_, k, heights.get(k), is_chosen=self.is_chosen)
+        self.chosen_line_, self.chosen_label_ = marks
 
 
 def set_k_axis(ax: Axes, ks: Sequence[int], chosen: int | None = None) -> None:
@@ -145,15 +153,17 @@ def set_k_axis(ax: Axes, ks: Sequence[int], chosen: int | None = None) -> None:
     ax.set_xlabel("Number of features k")
 
 
-def mark_k(ax: Axes, k: int, height: float | None = None) -> tuple[Line2D, Annotation]:
-    """A line and a label at the chosen k, and a ring at its height."""
+def mark_k(
+    ax: Axes, k: int, height: float | None = None, *, is_chosen: bool = True
+) -> tuple[Line2D, Annotation]:
+    """A line and a label at the k that is taken, and a ring at its height."""
     line = ax.axvline(k, color=INK, lw=1.0, ls=(0, (1, 2)))
     if height is not None:
         ax.plot([k], [height], "o", ms=9, mfc="none", mec=INK, mew=1.4)
     left, right = np.log(ax.get_xlim())
     beyond = (np.log(k) - left) / (right - left) > 0.8
     label = ax.annotate(
-        f"chosen: k = {k}",
+        f"chosen: k = {k}" if is_chosen else f"k = {k}",
         (k, 1.0),
         xycoords=ax.get_xaxis_transform(),
         xytext=(-6 if beyond else 6, -2),

@@ -33,6 +33,8 @@ class GapDisplay:
     chosen_k : int, optional
     optimal : array-like of bool, one entry per k, optional
         Where the selected set is proved to be the best one.
+    is_chosen : bool
+        Whether cross-validation chose the marked k; else it is not called so.
 
     Attributes
     ----------
@@ -51,11 +53,12 @@ class GapDisplay:
         bound: ArrayLike,
         chosen_k: int | None = None,
         optimal: ArrayLike | None = None,
+        is_chosen: bool = True,
     ) -> None:
         self.ks = tuple(ks)
         self.objective = np.asarray(objective, dtype=np.float64)
         self.bound = np.asarray(bound, dtype=np.float64)
-        self.chosen_k = chosen_k
+        self.chosen_k, self.is_chosen = chosen_k, is_chosen
         none = np.zeros(len(self.ks), dtype=bool)
         self.optimal = none if optimal is None else np.asarray(optimal, dtype=bool)
 
@@ -69,6 +72,7 @@ class GapDisplay:
             [row.bound for row in rows],
             chosen_k=study.best_k,
             optimal=[row.is_certified for row in rows],
+            is_chosen=study.chose_k,
         )
 
     def plot(self, ax: Axes | None = None) -> GapDisplay:
@@ -81,7 +85,8 @@ class GapDisplay:
             self._set_axes()
             if self.chosen_k is not None:
                 heights = dict(zip(self.ks, self.objective))
-                mark_k(self.ax_, self.chosen_k, heights.get(self.chosen_k))
+                height = heights.get(self.chosen_k)
+                mark_k(self.ax_, self.chosen_k, height, is_chosen=self.is_chosen)
             legend_above(self.ax_, [h for h, _ in entries], [label for _, label in entries])
         return self
 

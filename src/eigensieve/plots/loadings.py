@@ -37,6 +37,8 @@ class LoadingsDisplay:
     ----------
     names : the features, by rank
     loadings : array-like (k, m), or (k,)
+    positive : str, optional
+        The class on the positive side, where there is one direction.
 
     Attributes
     ----------
@@ -46,10 +48,13 @@ class LoadingsDisplay:
     n_left_out : number of features that have no bar
     """
 
-    def __init__(self, names: Sequence[str], loadings: ArrayLike) -> None:
+    def __init__(
+        self, names: Sequence[str], loadings: ArrayLike, positive: str | None = None
+    ) -> None:
         loadings = np.asarray(loadings, dtype=np.float64)
         self.names = list(names)
         self.loadings = loadings[:, None] if loadings.ndim == 1 else loadings
+        self.positive = positive
 
     @classmethod
     def from_estimator(cls, estimator: Any, names: Sequence[str] | None = None) -> LoadingsDisplay:
@@ -66,7 +71,8 @@ class LoadingsDisplay:
     @classmethod
     def from_study(cls, study: Study) -> LoadingsDisplay:
         """The selected features of a study, by rank."""
-        return cls([f.name for f in study.selected], [f.loadings for f in study.selected])
+        loadings = [f.loadings for f in study.selected]
+        return cls([f.name for f in study.selected], loadings, sides_of(study)[0])
 
     @property
     def n_left_out(self) -> int:
@@ -97,11 +103,18 @@ class LoadingsDisplay:
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
         self._write_invisible(ax, lengths)
-        several = self.loadings.shape[1] > 1
-        ax.set_xlabel(f"Loading {direction + 1}" if several else "Loading")
+        plain(ax.xaxis.label)
+        ax.set_xlabel(self._label(direction))
         few_ticks(ax.xaxis, np.append(lengths, 0.0), 4 if len(self.axes_) > 1 else 7)
         ax.grid(axis="x")
         return bars
+
+    def _label(self, direction: int) -> str:
+        if self.loadings.shape[1] > 1:
+            return f"Loading {direction + 1}"
+        if self.positive is None:
+            return "Loading"
+        return f"Loading (positive: towards {shorten(self.positive)})"
 
     def _write_invisible(self, ax: Axes, lengths: np.ndarray) -> None:
         """The numbers of the bars that nobody could see."""
@@ -127,6 +140,16 @@ class LoadingsDisplay:
         if self.n_left_out:
             note = f"{self.n_left_out} more features have smaller weights"
             self.ax_.set_title(note, loc="left", size=9)
+
+
+def sides_of(study: Study) -> tuple[str, str] | tuple[None, None]:
+    """Of two classes that with the higher mean score, then the other; None where there are more."""
+    classes = np.unique(study.labels)
+    if classes.size != 2 or study.scores.shape[1] != 1:
+        return None, None
+    means = [study.scores[study.labels == label, 0].mean() for label in classes]
+    high = int(np.argmax(means))
+    return str(classes[high]), str(classes[1 - high])
 
 
 def names_at(indices: np.ndarray, estimator: Any, names: Sequence[str] | None) -> list[str]:

@@ -46,6 +46,7 @@ class StabilityDisplay:
     low, high : array-likes, one entry per k, optional
         Interval of the index.
     chosen_k : int, optional
+        The k to mark, and is_chosen: whether cross-validation chose it.
 
     Attributes
     ----------
@@ -67,6 +68,7 @@ class StabilityDisplay:
         low: ArrayLike | None = None,
         high: ArrayLike | None = None,
         chosen_k: int | None = None,
+        is_chosen: bool = True,
     ) -> None:
         shares, chosen = np.asarray(frequency, dtype=np.float64), np.asarray(selected, dtype=bool)
         order = np.lexsort((~chosen, -shares))  # of equals, the selected come first
@@ -80,11 +82,11 @@ class StabilityDisplay:
         self.index = unknown if index is None else np.asarray(index, dtype=np.float64)
         self.low = self.index if low is None else np.asarray(low, dtype=np.float64)
         self.high = self.index if high is None else np.asarray(high, dtype=np.float64)
-        self.chosen_k = chosen_k
+        self.chosen_k, self.is_chosen = chosen_k, is_chosen
 
     @classmethod
     def from_study(cls, study: Study) -> StabilityDisplay:
-        """The frequencies at the k that a study chose, and its index for every k."""
+        """The frequencies at the k of a study, and its index for every k."""
         table, k = study.stability_index, study.best_k
         return cls(
             study.names,
@@ -95,6 +97,7 @@ class StabilityDisplay:
             table["low"],
             table["high"],
             k,
+            study.chose_k,
         )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> StabilityDisplay:
@@ -175,4 +178,4 @@ class StabilityDisplay:
         ax.grid(axis="y")
         if self.chosen_k is not None:
             heights = dict(zip(self.ks, self.index))
-            mark_k(ax, self.chosen_k, heights.get(self.chosen_k))
+            mark_k(ax, self.chosen_k, heights.get(self.chosen_k), is_chosen=self.is_chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from ..plots.cv_path import set_k_axis
 from ..studies.comparison import Comparison
 from ..studies.result import Study
 from . import comparison_words, words
-from .facts import chosen_solution, n_classes
+from .facts import chosen_solution, is_balanced, n_classes
 from .figures import drawn, inline_svg
 from .glossary import explain_comparison
 from .shared import card, render_page
@@ -56,7 +57,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
         interval = f"95\u00a0%: {words.percent(best['low'])} to {words.percent(best['high'])}"
         cards += [
             card("Smallest error", words.percent(best["error"]), interval),
-            card("As good as the best", f"{n_close:,}", "the best itself included"),
+            card("Not told apart from the best", f"{n_close:,}", "the best itself included"),
         ]
     return [*cards, card("Samples", f"{study.n_samples:,}", f"in {classes}")]
 
@@ -91,7 +92,9 @@ def _row(comparison: Comparison, row: dict[str, Any], close: list[str]) -> dict[
         "auc": words.decimals(row["auc"]),
         "n_features": f"{row['n_features']:,}",
         "stability": words.decimals(row["stability"], 2),
-        "room": room(chosen_solution(comparison.results[row["method"]]))[0],
+        "room": room(chosen_solution(comparison.results[row["method"]]))[0].replace(
+            "at most", "\u2264"
+        ),
     }
 
 
@@ -103,10 +106,11 @@ def _curves(comparison: Comparison) -> dict[str, Any] | None:
     if not several:
         return None
     ks = sorted({k for study in several.values() for k in study.ks})
-    errors = {n: {row["k"]: row["error"] for row in s.rows} for n, s in several.items()}
+    errors = {n: {row["k"]: row[s.score] for row in s.rows} for n, s in several.items()}
     return {
         "figure": _draw_curves(dict(list(several.items())[:MOST_CURVES])),
         "n_more": max(0, len(several) - MOST_CURVES),
+        "score": _score(several),
         "columns": short_names(several, HEADER),
         "rows": [
             {"k": k, "cells": [words.percent_or_dash(errors[name].get(k)) for name in several]}
@@ -121,18 +125,22 @@ def _draw_curves(studies: dict[str, Study]) -> Markup:
         ax = figure.add_subplot()
         lines = []
         for i, study in enumerate(studies.values()):
-            errors = [row["error"] for row in study.rows]
+            errors = [row[study.score] for row in study.rows]
             look: dict[str, Any] = {**style_of(i), "lw": 1.3, "ms": 4.5, "alpha": 0.85}
             lines += ax.plot(study.ks, errors, **look)
         ks = sorted({k for study in studies.values() for k in study.ks})
         set_k_axis(ax, ks)
         ax.set_ylim(bottom=0.0)
-        ax.set_ylabel("Cross-validated error")
+        ax.set_ylabel(f"Cross-validated {_score(studies)}")
         ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
         ax.grid(axis="y")
         legend_below(ax, lines, short_names(studies, 18))
-    label = "Cross-validated error against the number of features, one line per method."
+    label = f"Cross-validated {_score(studies)} against the number of features, a line per method."
     return inline_svg(figure, "curves", label)
+
+
+def _score(studies: Mapping[str, Study]) -> str:
+    return "balanced error" if any(map(is_balanced, studies.values())) else "error"
 
 
 def _overlap(comparison: Comparison) -> dict[str, Any]:
@@ -169,7 +177,10 @@ def _methods(comparison: Comparison, command: str | None) -> list[tuple[str, str
         ("Error estimate", printable(comparison.how)),
         ("Interval", "Wilson, 95\u00a0%"),
         ("Reference", printable(comparison.reference)),
+        ("Number of features", comparison_words.choices(comparison)),
     ]
+    weights = comparison_words.class_weights(comparison)
+    rows += [("Class weights", weights)] if weights else []
     for name, study in comparison.results.items():
         model = study.final_estimator.estimator_
         rows.append((printable(name), f"{method_title(model)}: {words.parameters(model)}"))

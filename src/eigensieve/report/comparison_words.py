@@ -7,8 +7,9 @@ from typing import Any
 
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
-from .facts import baseline
+from .facts import baseline, inner_model, is_balanced
 from .words import UNKNOWN, count, listed, percent
+from .words_methods import class_weights as weights_of
 
 CLEARLY = 2.0  # standard errors
 MOST_NAMED = 6
@@ -87,6 +88,12 @@ def findings(comparison: Comparison) -> list[str]:
         f"Always guessing the largest class would be wrong for {guess} of these samples.",
         apart,
     ]
+    if any(map(is_balanced, comparison.results.values())):
+        sentences.append(
+            "The numbers of features were chosen by the balanced error, in which every class "
+            "counts alike; the methods are ordered by the plain error."
+        )
+    sentences += _unweighted_sentences(comparison)
     fewest = _fewest(comparison)
     if fewest is not None:
         sentences.insert(0, fewest)
@@ -108,6 +115,36 @@ def _fewest(comparison: Comparison) -> str | None:
         f"With the fewest features among these: {shorten(least['method'], 40)}, "
         f"{count(least['n_features'], 'feature')} for an error of {percent(least['error'])}."
     )
+
+
+def choices(comparison: Comparison) -> str:
+    """How the numbers of features came about: the rules, and whose they are if there are more."""
+    rules: dict[str, list[str]] = {}
+    for name, study in comparison.results.items():
+        rules.setdefault(printable(study.k_rule), []).append(shorten(name, 40))
+    if len(rules) == 1:
+        return next(iter(rules))
+    return "; ".join(f"{listed(names)}: {rule}" for rule, names in rules.items())
+
+
+def class_weights(comparison: Comparison) -> str:
+    """Whose classes were weighted in the fit, and how; "" where nobody's were."""
+    kinds: dict[str, list[str]] = {}
+    for name, study in comparison.results.items():
+        kind = weights_of(inner_model(study)) or "none"
+        kinds.setdefault(kind, []).append(shorten(name, 40))
+    if list(kinds) == ["none"]:
+        return ""
+    return "; ".join(f"{listed(names)}: {kind}" for kind, names in kinds.items())
+
+
+def _unweighted_sentences(comparison: Comparison) -> list[str]:
+    """Those whose classes have no weights, where others have some."""
+    models = {name: inner_model(study) for name, study in comparison.results.items()}
+    bare = [shorten(name, 40) for name, model in models.items() if weights_of(model) is None]
+    if not bare or len(bare) == len(models):
+        return []
+    return [f"Without class weights in the fit, unlike the others: {listed(bare)}."]
 
 
 def difference(row: dict[str, Any], reference: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from ..plots._style import printable
 from ..studies.result import Study
 from . import words
-from .facts import frequencies, is_balanced, solutions
+from .facts import frequencies, is_balanced, mark_of_k, solutions
 from .shared import card
 from .words_sets import room
 
@@ -29,8 +29,9 @@ def _panel(study: Study, place: int) -> dict[str, Any]:
     k = study.ks[place]
     chosen = k == study.best_k
     names, n_more = _features(study, k)
+    mark = mark_of_k(study) if chosen else ""
     return {
-        "label": f"k\u00a0=\u00a0{k}{' (chosen)' if chosen else ''}",
+        "label": f"k\u00a0=\u00a0{k}{f' ({mark})' if mark else ''}",
         "brief": _brief(study, place),
         "chosen": chosen,
         "cards": _cards(study, place),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.solution import Solution
 from ..plots._style import printable
+from ..studies.cv_path import GIVEN
 from ..studies.result import Study
 from ..studies.stability import StabilityIndex
 from .words import percent
@@ -65,10 +66,23 @@ def baseline(study: Study) -> float:
     return 1 - max(n for _, n, _ in class_counts(study)) / study.n_samples
 
 
-def separates(study: Study) -> bool:
+def beats_guess(study: Study) -> bool:
     """Whether the whole interval of the error lies below the error of a guess."""
     found = study.honest_error
     return found is not None and found.high < baseline(study)
+
+
+def separates(study: Study) -> bool:
+    """Whether it lies well below: under half of the error of a guess."""
+    found = study.honest_error
+    return found is not None and found.high < baseline(study) / 2
+
+
+def mark_of_k(study: Study) -> str:
+    """What the k of the final set is called beside the others; "" where nothing is to be said."""
+    if study.chose_k:
+        return "chosen"
+    return "given" if study.k_rule == GIVEN else ""
 
 
 def is_balanced(study: Study) -> bool:
@@ -80,3 +94,14 @@ def has_wishes(study: Study) -> bool:
     """Whether the user kept features in, or out."""
     model = inner_model(study)
     return any(len(getattr(model, wish, ())) > 0 for wish in ("include", "exclude"))
+
+
+def is_forced(study: Study) -> bool:
+    """Whether the user kept in every selected feature: then nothing was left to select."""
+    kept = {int(j) for j in getattr(inner_model(study), "include", ())}
+    return bool(study.selected) and all(one.index in kept for one in study.selected)
+
+
+def aims_at_separation(study: Study) -> bool:
+    """Whether the method seeks the class separation by which its sets are judged."""
+    return hasattr(inner_model(study), "criterion")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.solution import Solution, Status
-from ..studies.cv_path import ONE_SE
 from ..studies.result import Study
 from .facts import chosen_index, chosen_solution, inner_model
 
@@ -41,9 +40,10 @@ _INTERVAL = (
 _RECALL = "The share of the samples of a class that were recognised as such."
 _LOADING = (
     "The loading says how far the score of a sample moves when the feature rises by one standard "
-    "deviation, and its sign to which side. The weight is the size of all loadings of a feature, "
-    "and gives its rank. A feature that hardly varies within the classes has very large ones."
+    "deviation, and its sign to which side. "
 )
+_WEIGHT = "The weight is the size of all loadings of a feature, and gives its rank. "
+_LARGE = "A feature that hardly varies within the classes has very large ones."
 _SELECTED_AGAIN = (
     "The share of the training parts of the cross-validation in which the feature was selected, "
     "for the same k."
@@ -62,8 +62,8 @@ _STAND_IN = (
     "costs in class separation."
 )
 _P_VALUE = (
-    "The labels were shuffled and everything was done again, the choice of k included. The "
-    "p-value is about the share of shuffles that came out as well as the true labels."
+    "The labels were shuffled and everything was done again, with the choice of k if there was "
+    "one. The p-value is about the share of shuffles that came out as well as the true labels."
 )
 _SHRINKAGE = (
     "Among few samples many correlations between features are mere chance. Shrinkage weakens "
@@ -105,7 +105,10 @@ Rows = list[tuple[str, str]]
 def explain_words(study: Study) -> Rows:
     """Those words that the page of this study uses, as (word, meaning)."""
     rows = _error_words(study)
-    rows.append(("Loading and weight", _LOADING))
+    if study.selected and len(study.selected[0].loadings) > 1:
+        rows.append(("Loading and weight", _LOADING + _WEIGHT + _LARGE))
+    else:
+        rows.append(("Loading", _LOADING + _LARGE))
     if len(study.frequency):
         rows.append(("Selected again", _SELECTED_AGAIN))
     if chosen_index(study) is not None:
@@ -123,7 +126,7 @@ def _error_words(study: Study) -> Rows:
         return []
     nested = study.honest_error is not None and study.honest_error.chosen
     rows = [("Cross-validation", _CROSS_VALIDATION + (_NESTED if nested else ""))]
-    if study.k_rule == ONE_SE:
+    if study.chose_k:
         rows.append(("1-SE rule", _ONE_SE))
     rows += [("Balanced error", _BALANCED), ("AUC", _AUC)]
     if study.honest_error is not None:

@@ -26,7 +26,7 @@ def list_mistakes(study: Study) -> dict[str, Any] | None:
         "is_matrix": len(classes) <= MOST_COLUMNS,
         "columns": short_names(classes, HEADER),
         "rows": [_row(found, classes, i) for i in range(len(classes))],
-        "is_mean": bool(np.any(found.confusion != np.round(found.confusion))),
+        "is_mean": not all(map(_is_whole, found.confusion.ravel().tolist())),
         "cards": {
             "balanced": words.percent(found.balanced_error),
             "auc": words.decimals(found.auc),
@@ -56,4 +56,9 @@ def tally(n: float) -> str:
     """A count, with a decimal if it is a mean over repeats; 0 as a dot that does not shout."""
     if n == 0:
         return "·"
-    return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
+    return f"{n:,.0f}" if _is_whole(n) else f"{n:,.1f}"
+
+
+def _is_whole(n: float) -> bool:
+    """Sums of thirds and fifths are whole but for rounding."""
+    return abs(n - round(n)) < 1e-9

@@ -18,14 +18,16 @@ class NullDisplay:
     Parameters
     ----------
     null : PermutationNull
+    score : str
+        The name of the error.
 
     Attributes
     ----------
     figure_ : where it was drawn
     """
 
-    def __init__(self, null: PermutationNull) -> None:
-        self.null = null
+    def __init__(self, null: PermutationNull, score: str = "error") -> None:
+        self.null, self.score = null, score
 
     def plot(self) -> NullDisplay:
         """Draw on a new figure."""
@@ -44,7 +46,7 @@ class NullDisplay:
             ax.xaxis.set_major_locator(MaxNLocator(nbins=6))
             ax.xaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
             ax.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
-            ax.set_xlabel("Cross-validated error")
+            ax.set_xlabel(f"Cross-validated {self.score}")
             ax.set_ylabel("Permutations")
             legend_above(ax, [line, bars], ["true labels", "permuted labels"])
         return self

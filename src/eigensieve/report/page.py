@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..plots._style import printable
-from ..studies.cv_path import GIVEN, ONE_SE, OWN
+from ..studies.cv_path import GIVEN, ONLY, OWN
 from ..studies.estimates import ErrorEstimate
 from ..studies.nested import HonestError
 from ..studies.result import Study
 from . import sections, words, words_error, words_sets
 from .explorer import SCRIPT, show_every_k
-from .facts import chosen_index, chosen_solution, n_classes, n_used, separates
+from .facts import chosen_index, chosen_solution, is_balanced, is_forced, n_classes, n_used
 from .glossary import explain_words
 from .mistakes import list_mistakes
 from .shared import card, render_page
@@ -40,7 +40,7 @@ def render_study(
     return render_page(
         "study.html.j2",
         script=None if every_k is None else SCRIPT,
-        title=printable(title or _title(study)),
+        title=printable(title or words_error.title(study)),
         notices=[printable(words.upper_first(text)) for text in study.unfinished],
         lead=[words_error.found_sentence(study), words_error.error_sentence(study)],
         findings=findings(study, held_out),
@@ -67,15 +67,15 @@ def findings(study: Study, held_out: ErrorEstimate | None = None) -> list[str]:
         *words_error.balanced_sentences(study),
         words_error.null_sentence(study),
         words_error.choice_sentence(study),
-        words_sets.stability_sentence(study),
-        *words_sets.optimality(study),
+        *_of_the_set(study),
     ]
     return [sentence for sentence in sentences if sentence]
 
 
-def _title(study: Study) -> str:
-    what = "that separate" if separates(study) else "selected for"
-    return f"Features {what} “{study.source.target}”"
+def _of_the_set(study: Study) -> list[str]:
+    if is_forced(study):
+        return [words_sets.FORCED]
+    return [words_sets.stability_sentence(study), *words_sets.optimality(study)]
 
 
 def _cards(study: Study, held_out: ErrorEstimate | None) -> list[dict[str, Any]]:
@@ -107,10 +107,13 @@ def _error_card(
 
 def _choice_card(study: Study) -> dict[str, Any]:
     label = "Choice of k"
-    if study.k_rule == ONE_SE:
-        return card(label, "1-SE rule", "fewest features within one standard error")
+    if study.chose_k:
+        by = "by the balanced error: " if is_balanced(study) else ""
+        return card(label, "1-SE rule", f"{by}fewest features within one standard error")
     if study.k_rule == GIVEN:
         return card(label, "given", "not chosen from these data")
+    if study.k_rule == ONLY:
+        return card(label, "none", ONLY)
     if study.k_rule == OWN:
         return card("Number of features", "by the method", "not chosen by cross-validation")
     return card(label, f"k\u00a0=\u00a0{study.best_k}", printable(study.k_rule))
@@ -120,9 +123,14 @@ def _stability_card(study: Study) -> list[dict[str, Any]]:
     index = chosen_index(study)
     if index is None:
         return []
-    return [card("Stability index", words.decimals(index.index, 2), "1: always the same features")]
+    meaning = words_sets.ALL_KEPT if is_forced(study) else "1: always the same features"
+    return [card("Stability index", words.decimals(index.index, 2), meaning)]
 
 
 def _room_card(study: Study) -> dict[str, Any]:
     value, meaning = words_sets.room(chosen_solution(study))
+    if is_forced(study):
+        value, meaning = "none", words_sets.ALL_KEPT
+    elif words_sets.is_far(chosen_solution(study)):
+        value, meaning = "large", "the proved bound lies far above"
     return card("Room for a better set", value, meaning)

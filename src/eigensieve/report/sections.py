@@ -16,44 +16,62 @@ from ..plots import (
     StabilityDisplay,
 )
 from ..plots._style import printable, shorten
+from ..plots.loadings import sides_of
 from ..studies.result import SelectedFeature, Study
 from . import words, words_error, words_sets
-from .facts import class_counts, frequencies, inner_model, is_balanced, solutions
+from .facts import (
+    class_counts,
+    frequencies,
+    inner_model,
+    is_balanced,
+    is_forced,
+    mark_of_k,
+    solutions,
+)
 from .figures import drawn
 from .null_figure import FEWEST, NullDisplay
 
 MOST_SHARES = 6
 MOST_ROWS = 200  # of a table
 MOST_LOADINGS = 2  # columns: more get a table of their own
+FEWEST_ON_A_LINE = 3  # features, for a figure of their correlations with one score
 MOST_OFTEN = 30  # rows of the table of the features selected most often
 
 
 def curve(study: Study) -> dict[str, Any]:
     """The curve of error against k with its numbers, or the reason why there is none."""
     if study.cv is None:
-        return {"figure": None, "why": words_error.why_no_error(study), "rows": []}
+        why = words_error.why_no_error(study)
+        return {"figure": None, "several": len(study.ks) > 1, "why": why, "rows": []}
     rows = study.rows
     figure = None
     if len(study.ks) > 1:
         label = (
             f"Cross-validated error against the number of features, from {study.ks[0]} to "
-            f"{study.ks[-1]}; chosen: {study.best_k}. The numbers are in the table below."
+            f"{study.ks[-1]}; {mark_of_k(study) or 'taken'}: {study.best_k}. The numbers are in "
+            "the table below."
         )
         figure = drawn(CVPathDisplay.from_study(study), "path", label)
     return {
         "figure": figure,
+        "several": len(study.ks) > 1,
         "caption": words_error.curve_caption(study),
-        "rows": [_curve_row(row, study.best_k) for row in rows],
+        "rows": [_curve_row(study, row) for row in rows],
         "inexact": any(row["n_features"] != row["k"] for row in rows),
         "settings": len(study.settings) > 1,
         "se_of": "balanced error" if is_balanced(study) else "error",
     }
 
 
-def _curve_row(row: dict[str, Any], chosen: int) -> dict[str, Any]:
+def _k_cell(study: Study, k: int) -> dict[str, Any]:
+    """A k in a table; that of the final set is marked, if there are others."""
+    chosen = k == study.best_k and len(study.ks) > 1
+    return {"k": k, "chosen": chosen, "mark": mark_of_k(study) if chosen else ""}
+
+
+def _curve_row(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "k": row["k"],
-        "chosen": row["k"] == chosen,
+        **_k_cell(study, row["k"]),
         "error": words.percent(row["error"]),
         "se": words.percent(row["se"]),
         "balanced_error": words.percent(row["balanced_error"]),
@@ -79,6 +97,7 @@ def features(study: Study) -> dict[str, Any]:
         "has_prices": bool(study.prices),
         "sentences": words_sets.price_sentences(study),
         "directions": n_directions,
+        "sides": [None if side is None else shorten(side, 40) for side in sides_of(study)],
         "apart": n_directions > MOST_LOADINGS,
         "shares": shares[:MOST_SHARES] + ["…"] * (len(shares) > MOST_SHARES),
     }
@@ -111,19 +130,14 @@ def _feature_figures(study: Study) -> dict[str, Any]:
     if hasattr(ranker, "alpha_"):
         label = "The sorted weights alpha of all features."
         alpha = drawn(AlphaDisplay.from_estimator(ranker), "alpha", label)
-    return {
-        "loadings": drawn(
-            LoadingsDisplay.from_study(study),
-            "loadings",
-            "Bars of the loadings of the selected features. The numbers are in the table.",
-        ),
-        "circle": drawn(
-            CorrelationCircleDisplay.from_study(study),
-            "circle",
-            "Correlations of the selected features with the discriminant scores.",
-        ),
-        "alpha": alpha,
-    }
+    label = "Bars of the loadings of the selected features. The numbers are in the table."
+    loadings = drawn(LoadingsDisplay.from_study(study), "loadings", label)
+    circle = None
+    # one or two correlations with a single score say nothing that the loadings do not
+    if len(study.selected) >= FEWEST_ON_A_LINE or len(study.selected[0].loadings) > 1:
+        label = "Correlations of the selected features with the discriminant scores."
+        circle = drawn(CorrelationCircleDisplay.from_study(study), "circle", label)
+    return {"loadings": loadings, "circle": circle, "alpha": alpha}
 
 
 def samples(study: Study) -> dict[str, Any]:
@@ -131,7 +145,10 @@ def samples(study: Study) -> dict[str, Any]:
     classes = class_counts(study)
     label = f"The {study.n_samples} training samples of {len(classes)} classes, by their scores."
     figure = drawn(ProjectionDisplay.from_study(study), "samples", label)
-    return {"figure": figure, "classes": classes}
+    found = study.honest_error
+    # the table of the mistakes has the sizes of the classes, if every sample was predicted
+    is_known = found is not None and found.n_samples == study.n_samples
+    return {"figure": figure, "classes": [] if is_known else classes}
 
 
 def stability(study: Study) -> dict[str, Any] | None:
@@ -145,10 +162,12 @@ def stability(study: Study) -> dict[str, Any] | None:
     )
     selected = {feature.index for feature in study.selected}
     order = np.argsort(-shares, kind="stable")[:MOST_OFTEN]
-    sentences = [words_sets.stability_sentence(study), words_sets.often_sentence(study)]
+    sentences = [words_sets.often_sentence(study), words_sets.CAVEAT]
+    if is_forced(study):
+        sentences = [words_sets.FORCED]
     return {
         "figure": drawn(StabilityDisplay.from_study(study), "stability", label),
-        "sentences": [*filter(None, sentences), words_sets.CAVEAT],
+        "sentences": sentences,
         "rows": [
             {
                 "name": printable(study.names[j]),
@@ -160,8 +179,7 @@ def stability(study: Study) -> dict[str, Any] | None:
         ],
         "indices": [
             {
-                "k": index.k,
-                "chosen": index.k == study.best_k,
+                **_k_cell(study, index.k),
                 "index": words.decimals(index.index, 2),
                 "low": words.decimals(index.low, 2),
                 "high": words.decimals(index.high, 2),
@@ -176,19 +194,24 @@ def chance(study: Study) -> dict[str, Any] | None:
     null = study.null
     if null is None:
         return None
-    figure = None
+    figure, score = None, "balanced error" if is_balanced(study) else "error"
     if null.n_permutations >= FEWEST:
         label = (
             f"Errors of {null.n_permutations} permutations of the labels, from "
             f"{words.percent(null.errors.min())} to {words.percent(null.errors.max())}; with the "
             f"true labels: {words.percent(null.observed)}."
         )
-        figure = drawn(NullDisplay(null), "null", label)
+        figure = drawn(NullDisplay(null, score), "null", label)
     rows = [("True labels", words.percent(null.observed))]
     for name, share in (("smallest", 0.0), ("median", 0.5), ("largest", 1.0)):
         value = float(np.quantile(null.errors, share))
         rows.append((f"Permuted labels, {name}", words.percent(value)))
-    return {"figure": figure, "sentence": words_error.null_sentence(study), "rows": rows}
+    return {
+        "figure": figure,
+        "sentences": words_error.chance_sentences(study),
+        "rows": rows,
+        "score": score,
+    }
 
 
 def optimality(study: Study) -> dict[str, Any]:
@@ -203,8 +226,7 @@ def optimality(study: Study) -> dict[str, Any]:
         figure = drawn(GapDisplay.from_study(study), "gap", label)
     rows = [
         {
-            "k": k,
-            "chosen": k == study.best_k,
+            **_k_cell(study, k),
             "n_features": solution.k,
             "objective": words.number(solution.objective),
             "bound": words.number(solution.bound) if np.isfinite(solution.bound) else words.UNKNOWN,
@@ -214,5 +236,6 @@ def optimality(study: Study) -> dict[str, Any]:
         for k, solution in found.items()
     ]
     inexact = any(row["n_features"] != row["k"] for row in rows)
-    sentences = words_sets.optimality(study)
+    details = words_sets.optimality_details(study)
+    sentences = [words_sets.FORCED] if is_forced(study) else details
     return {"figure": figure, "rows": rows, "inexact": inexact, "sentences": sentences}

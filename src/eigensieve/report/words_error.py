@@ -7,26 +7,45 @@ from collections import Counter
 import numpy as np
 
 from ..plots._style import printable, shorten
-from ..studies.cv_path import GIVEN, ONE_SE, OWN
+from ..studies.cv_path import GIVEN, OWN
 from ..studies.estimates import ErrorEstimate
 from ..studies.result import Study
-from .facts import baseline, is_balanced, n_classes, n_used, separates
+from .facts import baseline, beats_guess, class_counts, is_balanced, n_classes, n_used, separates
 from .words import count, interval, listed, percent, upper_first
 
 HELD_OUT = "held-out samples"
 WORSE = 1.25  # a balanced error so many times the error, and so much above it, is put in words
 WORSE_BY = 0.03
 SURE = 0.05
+FEW_CHOICES = 3  # fewer than that: agreement tells little
+
+
+def title(study: Study) -> str:
+    """What the page is about, no stronger than the error allows."""
+    n = n_used(study)
+    classes = [shorten(name, 40) for name, _, _ in class_counts(study)]
+    verb = "tells" if n == 1 else "tell"
+    what = f"{len(classes):,} classes apart" if len(classes) != 2 else " from ".join(classes)
+    if separates(study):
+        does = f"that {verb} {what}"
+    elif beats_guess(study):
+        does = f"that {'helps' if n == 1 else 'help'} to tell {what}"
+    else:
+        does = f"selected to tell {what}"
+    return f"“{study.source.target}”: {count(n, 'feature')} {does}"
 
 
 def found_sentence(study: Study) -> str:
-    """What was found; "separate" only where the error is surely below that of a guess."""
+    """What was found; "separate" only where the error is well below that of a guess."""
     n = n_used(study)
     features = f"{n:,} of {count(len(study.names), 'feature')}"
     classes = count(n_classes(study), "class", "classes")
     samples = f"in {count(study.n_samples, 'sample')}"
     if separates(study):
         return f"{features} {'separates' if n == 1 else 'separate'} {classes} {samples}."
+    if beats_guess(study):
+        verb = "predicts" if n == 1 else "predict"
+        return f"{features} {verb} the {classes} better than guessing, {samples}."
     selected = f"{features} {'was' if n == 1 else 'were'} selected to tell {classes} apart"
     # a balanced error is not to be compared with guessing the largest class
     if study.honest_error is None or is_balanced(study):
@@ -92,13 +111,10 @@ def balanced_sentences(study: Study) -> list[str]:
 def choice_sentence(study: Study) -> str:
     """How the number of features was chosen."""
     k = f"k\u00a0=\u00a0{study.best_k}"
-    if study.k_rule == ONE_SE:
-        rule = ONE_SE
-        if is_balanced(study):
-            rule = ONE_SE.replace("cross-validated error", "cross-validated balanced error")
+    if study.chose_k:
         last = study.best_k == max(study.ks) < len(study.names) and len(study.ks) > 1
         more = " It is the largest that was tried: more features might do better." if last else ""
-        return f"{k} is the {rule}.{more}"
+        return f"{k} is the {study.k_rule}.{more}"
     if study.k_rule == GIVEN:
         return f"{k} was {GIVEN}."
     if study.k_rule == OWN:
@@ -112,7 +128,7 @@ def curve_caption(study: Study) -> str:
         "The balanced error counts every class alike. Features were selected anew in every "
         "training part."
     )
-    if study.k_rule != ONE_SE:
+    if not study.chose_k:
         return caption
     kind = "The curve helped to choose k, so its value at the chosen k is a little kind"
     if study.honest_error is None:
@@ -126,20 +142,34 @@ def outer_choices(study: Study) -> str:
     found = study.honest_error
     if found is None or not found.chosen:
         return ""
-    several = len(study.settings) > 1
     times = Counter(found.chosen)
     parts = []
-    for setting, size in sorted(times, key=lambda pair: (-times[pair], pair[1], pair[0])):
-        name = f" with {shorten(study.settings[setting], 60)}" if several else ""
-        once = "once" if times[setting, size] == 1 else f"{times[setting, size]} times"
-        parts.append(f"k\u00a0=\u00a0{study.ks[size]}{name} ({once})")
+    for pair in sorted(times, key=lambda pair: (-times[pair], pair[1], pair[0])):
+        once = "once" if times[pair] == 1 else f"{times[pair]} times"
+        parts.append(f"{_choice(study, *pair)} ({once})")
     folds = count(len(found.chosen), "outer part")
-    end = (
-        "They agree: the choice hardly depends on single samples."
-        if len(times) == 1
-        else "That they differ shows how loosely these data decide the choice."
-    )
-    return f"The {folds} of the nested check chose {listed(parts)}. {end}"
+    return f"The {folds} of the nested check chose {listed(parts)}. {_agreement(study, set(times))}"
+
+
+def _choice(study: Study, setting: int, size: int) -> str:
+    """What one outer part chose: a k, a setting or both."""
+    name = shorten(study.settings[setting], 60)
+    if not study.chose_k:
+        return name
+    k = f"k\u00a0=\u00a0{study.ks[size]}"
+    return f"{k} with {name}" if len(study.settings) > 1 else k
+
+
+def _agreement(study: Study, chosen: set[tuple[int, int]]) -> str:
+    """What it means that the outer parts agree, or not."""
+    if len(chosen) > 1:
+        return "That they differ shows how loosely these data decide the choice."
+    ((_, size),) = chosen
+    if study.chose_k and size == len(study.ks) - 1:
+        return "They agree on the largest k that was tried, so more features might do better."
+    if len(study.settings) * (len(study.ks) if study.chose_k else 1) < FEW_CHOICES:
+        return "They agree, but there was little to choose from."
+    return "They agree: the choice does not hinge on the samples of a single part."
 
 
 def null_sentence(study: Study) -> str:
@@ -159,6 +189,26 @@ def null_sentence(study: Study) -> str:
             f"(p\u00a0=\u00a0{p})."
         )
     return f"Not surely more than chance (p\u00a0=\u00a0{p}): {what}."
+
+
+def chance_sentences(study: Study) -> list[str]:
+    """How the permuted labels were used, and why the error there is not that of the summary."""
+    assert study.null is not None
+    n = count(study.null.n_permutations, "permutation")
+    found = "features, k and classifier" if study.chose_k else "features and classifier"
+    shuffled = (
+        f"The labels were shuffled, and {found} were found anew each time: {n}, "
+        f"p\u00a0=\u00a0{p_value(study)}."
+    )
+    if study.honest_error is None:
+        return [shuffled]
+    what = "k" if study.chose_k else "the setting"
+    chosen = f" with the choice of {what} in it, not nested" if study.honest_error.chosen else ""
+    differs = (
+        f"Here the true labels, too, have the error of one plain cross-validation{chosen}: "
+        "it differs from the error on new samples at the top."
+    )
+    return [shuffled, differs]
 
 
 def p_value(study: Study) -> str:

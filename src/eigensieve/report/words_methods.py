@@ -9,10 +9,9 @@ import numpy as np
 
 from ..core.solution import Solution
 from ..plots._style import printable, shorten
-from ..studies.cv_path import OWN
 from ..studies.estimates import ErrorEstimate
 from ..studies.result import Source, Study
-from .facts import chosen_solution, inner_model, is_balanced
+from .facts import aims_at_separation, chosen_solution, inner_model, is_balanced
 from .glossary import CRITERION_NAMES
 from .words import count, parameters, versions
 
@@ -39,7 +38,7 @@ def methods(
         ("Settings tried", _settings(study)),
         ("Shrinkage", _shrinkage(model)),
         ("Solver", _solver(model)),
-        ("Class weights", _class_weights(model)),
+        ("Class weights", class_weights(model)),
         ("Kept in", _wishes(model, "include", study.names)),
         ("Left out", _wishes(model, "exclude", study.names)),
         ("Parameters", parameters(model)),
@@ -107,7 +106,8 @@ def _solver(model: Any) -> str | None:
     return printable(solver if status is None else f"{solver}; status: {status}{own}")
 
 
-def _class_weights(model: Any) -> str | None:
+def class_weights(model: Any) -> str | None:
+    """How the classes were weighted in the fit; None where they were not."""
     weight, priors = getattr(model, "class_weight", None), getattr(model, "priors", None)
     if isinstance(weight, Mapping):
         return ", ".join(f"{shorten(name)}: {value:g}" for name, value in weight.items())
@@ -134,14 +134,14 @@ def _criterion(study: Study) -> str | None:
     if solution is None:
         return None
     name = CRITERION_NAMES.get(solution.criterion, solution.criterion)
-    if hasattr(inner_model(study), "criterion"):
+    if aims_at_separation(study):
         return f"{name}, the criterion of the method"
     return f"{name}, by which the sets of all methods are judged; not the method\u2019s own"
 
 
 def _choice(study: Study) -> str:
     rule = printable(study.k_rule)
-    if study.k_rule == OWN or study.cv is None:
+    if len(study.ks) < 2 or study.cv is None:
         return rule
     tried = ", ".join(map(str, study.ks))
     by = "balanced error" if is_balanced(study) else "error"
@@ -171,8 +171,9 @@ def _interval_method(study: Study, held_out: ErrorEstimate | None) -> str | None
 def _permutations(study: Study) -> str | None:
     if study.null is None:
         return None
+    same = "with the same choice of k" if study.chose_k else "with the same k"
     return (
-        f"{study.null.n_permutations:,}; one cross-validation each, with the same choice of k; "
+        f"{study.null.n_permutations:,}; one cross-validation each, {same}; "
         "p\u00a0=\u00a0(1 + as good ones) / (1 + permutations)"
     )
 

@@ -8,7 +8,7 @@ from ..core.solution import Solution
 from ..core.wording import rounded_up
 from ..plots._style import shorten
 from ..studies.result import Study
-from .facts import chosen_index, chosen_solution, frequencies, has_wishes
+from .facts import aims_at_separation, chosen_index, chosen_solution, frequencies, has_wishes
 from .words import count, decimals, number, percent
 
 # after Fleiss, as Nogueira, Sechidis and Brown (2018) read their index
@@ -16,10 +16,16 @@ STABLE, LOOSE = 0.75, 0.4
 OFTEN = 0.8
 FREE = 0.01  # a price below this share of the class separation is called next to nothing
 SMALL = 5e-4  # a share that is shown as 0
+FAR = 1.0  # room for more than twice the class separation: the number itself says nothing
 _NO_LOSS = (
     "Each selected feature can be left out without loss: sets without it were found that have at "
     "least as much class separation. This set was not chosen by that measure alone."
 )
+FORCED = (
+    "Every selected feature was kept in by the user: that the same ones are always selected, and "
+    "that no other allowed set is better, goes without saying."
+)
+ALL_KEPT = "all kept in by the user"
 CAVEAT = (
     "Training parts of a cross-validation share most of their samples: this tells what leaving "
     "some samples out changes. New samples may change more."
@@ -65,10 +71,43 @@ def optimality(study: Study) -> list[str]:
     solution = chosen_solution(study)
     if solution is None:
         return ["How close the set is to the best one was not computed."]
-    sentences = [bound_sentence(solution, has_wishes(study))]
+    if is_far(solution):
+        sentences = [_far_sentence(study)]
+    else:
+        sentences = [bound_sentence(solution, has_wishes(study))]
     if solution.status.is_early:
         sentences.append(f"The search stopped before its end ({solution.status}).")
     return sentences
+
+
+def is_far(solution: Solution | None) -> bool:
+    """Whether the bound lies so far above that its number would only puzzle in a summary."""
+    if solution is None or solution.objective <= 0 or np.isinf(solution.bound):
+        return False
+    return bool(solution.bound > (1 + FAR) * solution.objective)
+
+
+def _far_sentence(study: Study) -> str:
+    if aims_at_separation(study):
+        return (
+            "How close this set is to the best class separation possible is open: the proved bound "
+            "lies far above it."
+        )
+    return (
+        "This set may be far from the best class separation possible (the method does not aim at "
+        "it)."
+    )
+
+
+def optimality_details(study: Study) -> list[str]:
+    """What the section adds to the summary."""
+    solution = chosen_solution(study)
+    if solution is None:
+        return optimality(study)
+    if is_far(solution):
+        return [bound_sentence(solution, has_wishes(study))]
+    value, meaning = room(solution)
+    return [f"Room for a better set of {count(solution.k, 'feature')}: {value} ({meaning})."]
 
 
 def bound_sentence(solution: Solution, constrained: bool = False) -> str:
