@@ -89,6 +89,28 @@ def test_options_of_other_methods_are_refused(name: str, options: dict, said: st
         find_method(name).make(0, **options)
 
 
+SOLVERS = {
+    "sparse-lda": set(es.available_solvers()),
+    "gloss": {"auto", "working-set", "dual", "variational"},
+    "gloss-d": {"auto", "working-set", "dual", "variational"},
+    "sulda": {"simplex", "bregman"},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_knows_its_solvers(name: str) -> None:
+    method = find_method(name)
+    assert method.has("solver") == (name in SOLVERS)
+    for solver in set.union(*SOLVERS.values()) | {"magic"}:
+        if solver in SOLVERS.get(name, ()):
+            method.check_solver(solver)
+            assert method.make(0, solver=solver).solver == solver
+            continue
+        with pytest.raises(OptionError, match=f"--solver .*method {name}"):
+            method.make(0, solver=solver)
+    method.check_solver(None)
+
+
 def test_unknown_names() -> None:
     with pytest.raises(OptionError, match="'svmrfe'; close: svm-rfe"):
         find_method("svmrfe")

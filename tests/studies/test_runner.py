@@ -248,7 +248,7 @@ def test_signals_at_random_moments(tmp_path, n_jobs) -> None:
 
 
 def test_no_time_for_a_choice() -> None:
-    with pytest.raises(InputError, match=r"time limit .* k = 2; raise it.*a given k does without"):
+    with pytest.raises(InputError, match=r"time limit .* k = 2; raise it.*a given k needs none"):
         small_study(estimator=es.SparseLDA(time_limit=0.0))
 
 
