@@ -199,7 +199,9 @@ USAGE = {
 @pytest.mark.parametrize("options", USAGE.values(), ids=USAGE.keys())
 def test_wrong_use(run, wine_csv: Path, options: list[str]) -> None:
     result = run("certify", wine_csv, "--target", "kind", *options, code=2)
-    assert "Usage: " in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.endswith(" (see eigensieve certify --help)\n")
+    assert result.stderr.count("\n") == 1
     assert result.stdout == ""
 
 

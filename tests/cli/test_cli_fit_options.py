@@ -38,7 +38,8 @@ QUICK = ["--repeats", "1", "--ks", "1,2,4"]
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_gives_a_model_file_that_predicts(run, patients, name: str) -> None:
-    found = fitted(run, "--method", name, "--ignore", "patient", *QUICK)
+    sizes = [] if name in {"sulda", "plda"} else ["--ks", "1,2,4"]
+    found = fitted(run, "--method", name, "--ignore", "patient", "--repeats", 1, *sizes)
     assert found["method"] == name
     model = load_model("eigensieve-out/model.json")
     assert set(model.features) == set(found["features"])
@@ -138,8 +139,39 @@ def test_balanced_is_not_for_every_method(run, tmp_path: Path, patients) -> None
     assert "--balanced is not for method plda" in refused(run, tmp_path, *args)
     args = ["t.csv", "--target", "kind", "--method", "gloss", "--include", "g0"]
     assert "--include is not for method gloss" in refused(run, tmp_path, *args)
-    args = ["t.csv", "--target", "kind", "--method", "sulda", "--k", "2"]
-    assert "chooses the number of features itself" in refused(run, tmp_path, *args)
+
+
+@pytest.mark.parametrize("method", ["sulda", "plda"])
+@pytest.mark.parametrize("option", ["--k", "--ks"])
+def test_no_k_for_a_method_that_chooses_it(run, tmp_path: Path, patients, method, option) -> None:
+    line = refused(run, tmp_path, "t.csv", "--target", "kind", "--method", method, option, "2")
+    assert f"method {method} chooses the number of features itself; leave {option} out" in line
+
+
+SOLVERS = {
+    "sparse-lda": ("simplex", "greedy"),
+    "gloss": ("exact", "auto, working-set"),
+    "gloss-d": ("greedy", "auto, working-set"),
+    "sulda": ("auto", "simplex, bregman"),
+    "anova": ("greedy", "methods that have it: sparse-lda, gloss, gloss-d, sulda"),
+}
+
+
+@pytest.mark.parametrize("method", SOLVERS)
+def test_a_solver_of_another_method(run, tmp_path: Path, patients, method: str) -> None:
+    solver, there_are = SOLVERS[method]
+    # before the table is read
+    args = ["none.csv", "--target", "kind", "--method", method, "--solver", solver]
+    line = refused(run, tmp_path, *args)
+    assert f"method {method}" in line
+    assert there_are in line
+
+
+@pytest.mark.parametrize(("method", "solver"), [("gloss-d", "dual"), ("sulda", "simplex")])
+def test_solvers_of_other_methods_than_sparse_lda(run, patients, method: str, solver: str) -> None:
+    sizes = [] if method == "sulda" else ["--k", 2]
+    args = ["--method", method, "--ignore", "patient", "--repeats", 1, *sizes]
+    assert fitted(run, *args)["features"] == fitted(run, *args, "--solver", solver)["features"]
 
 
 def test_exclude_works_for_every_method(run, patients) -> None:
@@ -188,5 +220,7 @@ WRONG = {
 @pytest.mark.parametrize("options", WRONG.values(), ids=WRONG.keys())
 def test_wrong_use(run, tmp_path: Path, patients, options: list[str]) -> None:
     result = run("fit", "t.csv", "--target", "kind", *options, code=2)
-    assert "Error: " in result.stderr
+    assert result.stderr.startswith("error: Invalid value for '--")
+    assert result.stderr.endswith(" (see eigensieve fit --help)\n")
+    assert result.stderr.count("\n") == 1
     assert contents(tmp_path) == {"t.csv"}

@@ -86,7 +86,9 @@ USAGE = {
 @pytest.mark.parametrize("options", USAGE.values(), ids=USAGE.keys())
 def test_wrong_use(run, tmp_path: Path, iris_csv: Path, options: list[str]) -> None:
     result = run("fit", iris_csv, "--target", "kind", *options, code=2)
-    assert "Error: " in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert "--solver" in options or result.stderr.endswith(" (see eigensieve fit --help)\n")
     assert result.stdout == ""
     assert contents(tmp_path) == {"iris.csv"}
 

@@ -287,6 +287,7 @@ def test_infinite_values_and_long_lists(write: Write) -> None:
 def test_duplicate_names(write: Write) -> None:
     table = read_table(write("a,a,a_2,a,b\n1,2,3,4,5\n"))
     assert table.names == ["a", "a_3", "a_2", "a_4", "b"]
+    assert table.repeated == {"a", "a_3", "a_4"}
     assert table.X.tolist() == [[1, 2, 3, 4, 5]]
     (note,) = table.notes
     assert note.startswith("2 repeated name(s) made unique (the second 'a' is now 'a_3'); a model")

@@ -124,6 +124,18 @@ def test_wrong_magic(write: Write) -> None:
     fails(write("hello", "t.parquet"), "not a readable")
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_no_advice_to_run_code_from_an_npz(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "t.npz"
+    path.write_bytes(np.random.default_rng(seed).bytes(500))
+    assert "pickle" not in fails(path, "not a readable .npz file (no archive")
+    np.savez(path, X=np.array([["a", 1.0]], dtype=object))
+    assert "pickle" not in fails(path, "not a readable .npz file (an array of objects)")
+    with open(path, "wb") as file:
+        np.save(file, np.eye(3))
+    fails(path, "not a readable .npz file (no archive")
+
+
 def test_random_text_only_raises_table_errors(write: Write) -> None:
     rng = np.random.default_rng(0)
     pieces = [*'a1.,;\t"\n\r -\0_é', "NA", "True", "y", "1,5", "\n1,2\n"]

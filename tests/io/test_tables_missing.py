@@ -15,7 +15,9 @@ from eigensieve.io.tables import read_table
 from tests.io.reading import Write, fails
 
 GAPS = "id,a,b,c,y\ns1,1,NA,,u\ns2,,2.5,,v\ns3,3,nan,null,v\n"
-NOTE = "6 value(s) are missing, in 3 of 3 features; 1 feature(s) have no value at all: 'c'."
+COUNT = "6 value(s) are missing, in 3 of 3 features."
+EMPTY = "1 feature(s) have no value at all: 'c'."
+TAKEN = "The column 'id' was taken as row identifiers."
 
 
 def test_kept(write: Write, careful: Callable[[], None]) -> None:
@@ -28,7 +30,8 @@ def test_kept(write: Write, careful: Callable[[], None]) -> None:
         assert table.X.flags.c_contiguous
         assert table.names == ["a", "b", "c"]
         assert table.rows == ["s1", "s2", "s3"]
-        assert table.notes == ["The column 'id' was taken as row identifiers.", NOTE]
+        assert table.notes == [TAKEN, COUNT, EMPTY]
+        assert table.notes_but_missing == [TAKEN, EMPTY]
 
 
 def test_kept_in_the_order_asked(write: Write) -> None:
@@ -57,8 +60,8 @@ def test_every_format_agrees_with_pandas(write: Write, tmp_path: Path) -> None:
             table = read_table(tmp_path / name, transpose=turn, missing="keep")
             np.testing.assert_array_equal(table.X, X)
             assert table.rows == frame.index.tolist()
-            assert table.notes[-1].startswith(f"{frame.isna().sum().sum()} value(s) are missing")
-            assert table.notes[-1].endswith("1 feature(s) have no value at all: 'g3'.")
+            assert table.notes[-2].startswith(f"{frame.isna().sum().sum()} value(s) are missing")
+            assert table.notes[-1] == "1 feature(s) have no value at all: 'g3'."
     frame.to_parquet(tmp_path / "t.parquet")
     np.savez(tmp_path / "t.npz", X=X)
     for name in ("t.parquet", "t.npz"):

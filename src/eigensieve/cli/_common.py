@@ -195,6 +195,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def shorten(text: str, most: int = 30) -> str:
+    """At most so many characters; the middle goes, as long names often differ at the end."""
+    text = printable(text)
+    tail = most // 3
+    return text if len(text) <= most else f"{text[: most - tail - 1]}…{text[-tail:]}"
+
+
 def percent(rate: float) -> str:
     """0.0439 is 4.4 %."""
     return f"{100 * rate:.1f} %"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from .. import __version__
-from ..errors import InputError, ModelFileError
+from ..errors import EigensieveError, InputError, ModelFileError
 from ._common import ARGS, echo_notes, finite_or_none
 
 if TYPE_CHECKING:
@@ -141,6 +141,28 @@ def find_model(path: Path) -> Path:
     return path / MODEL
 
 
+def is_complete(folder: Path) -> bool:
+    """Whether the folder has the model of a study that came to its end."""
+    from ..io.model import load_model
+
+    try:
+        return not load_model(folder / MODEL).info.get("unfinished")
+    except (EigensieveError, OSError):
+        return False
+
+
+def protect(
+    folder: Path, unfinished: Sequence[str], complete: bool, *, resumes: bool = True
+) -> None:
+    """Let no half of a study take the place of a whole one."""
+    if unfinished and complete:
+        hope = "; the same command goes on from there" if resumes else ""
+        raise KeyboardInterrupt(
+            f"{'; '.join(unfinished)}; nothing was written: {folder} keeps the complete results "
+            f"of an earlier run{hope}"
+        )
+
+
 def missing_for(model: LinearModel) -> Literal["error", "keep"]:
     """What to do with missing values of a new table: the model may know how to fill them."""
     return "error" if model.fill is None else "keep"
@@ -181,6 +203,8 @@ def make_model(study: Study) -> LinearModel:
         "fingerprint": source.fingerprint,
         "error": None if error is None else asdict(error.estimate),
     }
+    if study.unfinished:
+        info["unfinished"] = list(study.unfinished)
     return LinearModel.from_discriminant(
         model.estimator_, study.names, scaler.center, scaler.scale, source.log2_floor, info,
         fill=scaler.fill,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EigensieveError, InputError
-from ._common import StageProgress, echo_notes, show_search
+from ..errors import InputError
+from ._common import StageProgress, show_search
+from ._resume import Kept
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,12 +17,11 @@ if TYPE_CHECKING:
 
 FEWEST_SAMPLES = 4
 FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
-CHECKPOINT = ".eigensieve-checkpoint"
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """A table and what to do with it, checked by ``check_task``.
+class FitRequest:
+    """A table and what to do with it, checked by ``check_request``.
 
     ``settings`` are estimators by name; of several the best is taken, along with k.
     """
@@ -79,48 +77,63 @@ def has_path(solver: str | None) -> bool:
     return solver not in find_solvers() or find_solvers()[solver].path is not None
 
 
-def check_task(task: Task) -> None:
+def check_request(request: FitRequest) -> None:
     """What can be known to be wrong before the work begins."""
     import numpy as np
 
-    classes, counts = np.unique(task.y, return_counts=True)
-    n = len(task.y)
+    classes, counts = np.unique(request.y, return_counts=True)
+    n = len(request.y)
     if n < FEWEST_SAMPLES:
         raise InputError(f"the table has {n} sample(s); at least {FEWEST_SAMPLES} are needed")
     if len(classes) < 2:
         raise InputError(
-            f"all {n} samples have the label {str(classes[0])!r} in {task.target!r}; "
+            f"all {n} samples have the label {str(classes[0])!r} in {request.target!r}; "
             "at least two classes are needed"
         )
     if len(classes) == n:
         raise InputError(
-            f"every sample has a label of its own in {task.target!r}; name a column of classes"
+            f"every sample has a label of its own in {request.target!r}; name a column of classes"
         )
-    if task.must_choose and task.cv != "loo" and counts.min() < FEWEST_OF_A_CLASS:
+    if request.must_choose and request.cv != "loo" and counts.min() < FEWEST_OF_A_CLASS:
         small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < FEWEST_OF_A_CLASS]
         raise InputError(
             f"too few samples of class {', '.join(small[:5])} to choose k by cross-validation, "
             f"which takes {FEWEST_OF_A_CLASS} of each; give --k a number, or leave them out"
         )
-    check_wishes(task)
+    check_sizes(request)
+    check_wishes(request)
 
 
-def check_wishes(task: Task) -> None:
+def check_sizes(request: FitRequest) -> None:
+    """No k for a method that has none."""
+    from ..studies.prepared import has_size
+
+    if has_size(request.estimator):
+        return
+    for option, is_given in (("--k", request.k != "auto"), ("--ks", request.ks is not None)):
+        if is_given:
+            method = next(iter(request.settings))
+            raise InputError(
+                f"method {method} chooses the number of features itself; leave {option} out"
+            )
+
+
+def check_wishes(request: FitRequest) -> None:
     """include, exclude and k must leave a choice, or at least an answer."""
     from ..studies.settings import usable_range
 
-    include = set(getattr(task.estimator, "include", ()))
-    both = include & set(getattr(task.estimator, "exclude", ()))
+    include = set(getattr(request.estimator, "include", ()))
+    both = include & set(getattr(request.estimator, "exclude", ()))
     if both:
-        raise InputError(f"{task.names[min(both)]!r} is in --include and in --exclude")
-    allowed = usable_range(task.settings.values(), len(task.names))
+        raise InputError(f"{request.names[min(both)]!r} is in --include and in --exclude")
+    allowed = usable_range(request.settings.values(), len(request.names))
     if not allowed:
         raise InputError("--exclude leaves no feature to select; exclude fewer")
-    if task.k != "auto" and int(task.k) not in allowed:
-        free = allowed.start == 1 and allowed.stop == len(task.names) + 1
+    if request.k != "auto" and int(request.k) not in allowed:
+        free = allowed.start == 1 and allowed.stop == len(request.names) + 1
         wishes = "" if free else " (--include, --exclude)"
         raise InputError(
-            f"k is {task.k}; this table allows {allowed.start} to {allowed.stop - 1}{wishes}"
+            f"k is {request.k}; this table allows {allowed.start} to {allowed.stop - 1}{wishes}"
         )
 
 
@@ -141,10 +154,10 @@ def find_features(
     return sorted({place[name] for name in wanted})
 
 
-def run_task(
-    task: Task,
+def run_request(
+    request: FitRequest,
     progress: StageProgress,
-    checkpoint: Path | None = None,
+    kept: Kept | None = None,
     **source: Any,
 ) -> Study:
     """Cross-validate and fit; what Ctrl-C cut short is noted in the result.
@@ -154,61 +167,25 @@ def run_task(
     from ..studies.run import run_study
 
     step = "starting"
+    show = progress if kept is None else kept.watch(progress)
 
     def watch(stage: str, done: int, total: int) -> None:
         nonlocal step
         step = f"{stage} {done} of {total} done"
-        progress(stage, done, total)
+        show(stage, done, total)
 
     try:
         study = run_study(
-            task.X, task.y, task.settings, task.sizes, task.cv, task.groups, task.n_repeats,
-            task.n_jobs, task.seed, k=task.k, score=task.score, missing=task.missing,
-            n_permutations=task.n_permutations, names=task.names, target=task.target,
-            checkpoint=checkpoint, restart=True, progress=watch,
+            request.X, request.y, request.settings, request.sizes, request.cv, request.groups,
+            request.n_repeats, request.n_jobs, request.seed,
+            k=request.k, score=request.score, missing=request.missing,
+            n_permutations=request.n_permutations, names=request.names, target=request.target,
+            checkpoint=None if kept is None else kept.path, progress=watch,
             search_progress=show_search(progress),
         )  # fmt: skip
     except KeyboardInterrupt:
-        kept = "" if checkpoint is None else "; the same command goes on from there"
+        hope = "" if kept is None else "; the same command goes on from there"
         raise KeyboardInterrupt(
-            f"{step}; k is not known yet: no result was written{kept}"
+            f"{step}; k is not known yet: no result was written{hope}"
         ) from None
     return replace(study, source=replace(study.source, **source))
-
-
-@contextmanager
-def resumable(folder: Path, *, several: bool = False) -> Iterator[Path]:
-    """Where a command keeps its progress: a hidden file (or folder of files) beside its results.
-
-    After success, or an error that the same input would give again, it goes; after a crash or
-    Ctrl-C it stays, and the same command goes on from there.
-    """
-    created = [path for path in (folder, *folder.parents) if not path.exists()]
-    place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
-    is_old = place.exists()
-    if is_old:
-        echo_notes([f"{place} is there from an earlier run; what fits is used again"])
-    folder.mkdir(parents=True, exist_ok=True)
-    if several:
-        place.mkdir(exist_ok=True)
-    try:
-        yield place
-    except EigensieveError:
-        if not is_old:  # it may belong to a run that is still going
-            discard(place)
-        for path in created:
-            with suppress(OSError):  # somebody else has put a file there
-                path.rmdir()
-        raise
-    discard(place)
-
-
-def discard(place: Path) -> None:
-    """Delete the file, or the folder with its files."""
-    if not place.is_dir():
-        place.unlink(missing_ok=True)
-        return
-    for file in place.glob("*.jsonl"):
-        file.unlink(missing_ok=True)
-    with suppress(OSError):  # somebody else has put a file there
-        place.rmdir()

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import __version__
 from . import _common as common
-from ._common import describe_error, echo_table, finite_or_none, percent
+from ._common import describe_error, echo_table, finite_or_none, percent, shorten
 from ._outputs import MODEL, SELECTED
 
 if TYPE_CHECKING:
     from ..studies.result import Study
 
 MOST_SHOWN = 20
+NO_LOSS = 5e-4  # would be 0.0 %
+MANY_TIMES = 10
 
 
 def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
@@ -36,7 +39,8 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
         "balanced_error": study.balanced_error,
         "auc": None if error is None else error.auc,
         "classes": [str(c) for c in inner.classes_],
-        "confusion": None if error is None else error.confusion.tolist(),
+        # a mean over repeats; what is behind the ninth digit is noise
+        "confusion": None if error is None else error.confusion.round(9).tolist(),
         "table": [{name: plain(value) for name, value in row.items()} for row in study.rows],
         "stability": [
             {name: plain(value) for name, value in asdict(index).items()} for index in study.indices
@@ -51,6 +55,10 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
         "solver": solution.solver,
         "criterion": solution.criterion,
         "shrinkage": getattr(inner, "shrinkage_", None),
+        "target": study.source.target,
+        "seed": study.source.seed,
+        "version": __version__,
+        "fingerprint": study.source.fingerprint,
         "n_samples": study.n_samples,
         "n_features": len(study.names),
         "notes": list(study.notes),
@@ -130,11 +138,22 @@ def frequencies(study: Study) -> dict[int, float]:
 
 def stand_ins(study: Study) -> dict[int, str]:
     """The cheapest stand-in of each selected feature, with its price, by column."""
-    return {
-        price.index: f"{price.stand_ins[0].name} (-{max(0.0, price.stand_ins[0].loss):.1%})"
-        for price in study.prices
-        if price.stand_ins
-    }
+    cheapest = {price.index: price.stand_ins[0] for price in study.prices if price.stand_ins}
+    return {j: f"{shorten(one.name)} ({describe_loss(one.loss)})" for j, one in cheapest.items()}
+
+
+def describe_loss(loss: float) -> str:
+    """How much class separation a set has, compared with the one that was selected.
+
+    It may have more: the set of a method that maximises something else need not be the best.
+    """
+    if abs(loss) < NO_LOSS:
+        return "as good"
+    if 1 - loss >= MANY_TIMES:
+        return f"{1 - loss:,.0f} times better"
+    share = 100 * abs(loss)
+    size = f"{share:.1f} %" if share < 10 else f"{share:.0f} %"
+    return f"{size} less" if loss > 0 else f"better by {size}"
 
 
 def describe_search(study: Study) -> str:

@@ -58,13 +58,19 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(eq=False)
 class StudyTable:
-    """A table as a study takes it; ``source`` is what the report says of its origin."""
+    """A table as a study takes it; ``source`` is what the report says of its origin.
+
+    ``gaps`` are notes on missing values, which a study says in its own words; ``repeated`` are
+    names that more than one column of the file had.
+    """
 
     X: np.ndarray
     y: np.ndarray
     names: list[str]
     groups: np.ndarray | None
     notes: list[str]
+    gaps: list[str]
+    repeated: frozenset[str]
     source: dict[str, Any] = field(default_factory=dict)
 
 
@@ -87,9 +93,12 @@ def read_study_table(
         missing="keep" if missing == "median" else "error",
     )  # fmt: skip
     assert data.target is not None
-    notes = list(data.notes)
+    notes = data.notes_but_missing
+    gaps = [note for note in data.notes if note not in notes]
     X = data.X if floor is None else take_log2(data.X, floor, notes)
-    return StudyTable(X, data.target, data.names, data.groups, notes, {"log2_floor": floor})
+    return StudyTable(
+        X, data.target, data.names, data.groups, notes, gaps, data.repeated, {"log2_floor": floor}
+    )
 
 
 def add_annotations(table: StudyTable, path: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from ._tables import resolve_floor, take_log2
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..core.budget import Progress as SearchEvent
     from ..core.pencil import Pencil
     from ..solvers.certificate import Certificate
 
@@ -155,17 +157,43 @@ def make_claim(
     assert stats.rows is not None
     s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
     pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
+    measure = "logdet" if criterion == "auto" else criterion
     with common.progress_bar() as progress:
+        if time_limit > 0:
+            warm_up(pencil, len(chosen), measure, progress)
         certificate = certify(
             pencil,
             chosen,
-            "logdet" if criterion == "auto" else criterion,
+            measure,
             time_limit,
             n_jobs=jobs or joblib.cpu_count(),
             callback=common.show_search(progress),
             random_state=0,
         )
     return Claim(certificate, pencil, data.names, noun, s, data.target, notes)
+
+
+def warm_up(pencil: Pencil, k: int, criterion: str, progress: common.StageProgress) -> None:
+    """Compile what the search will run, on small problems, before its clock starts."""
+    from ..core.problem import make_problem
+    from ..solvers.dispatch import solve
+    from ..solvers.exact import choose_algorithm
+    from .warmup import small_pencils
+
+    algorithm = choose_algorithm(make_problem(pencil, k, criterion))
+    is_told = False
+
+    def tell(event: SearchEvent) -> None:
+        nonlocal is_told
+        if "compiling" in event.phase and not is_told:
+            is_told = True
+            progress(f"{event.solver} {event.phase}", 0, 0)
+
+    for small, size in small_pencils():
+        with suppress(InputError):  # not made for this kind of pencil
+            found = solve(small, size, algorithm, criterion, callback=tell, random_state=0)
+            if str(found.status) == "interrupted":  # a search takes Ctrl-C for its end only
+                raise KeyboardInterrupt("nothing is proved yet")
 
 
 def as_plain(claim: Claim) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,16 @@ from ._outputs import (
     check_folder,
     command_line,
     csv_text,
+    protect,
     staged,
 )
-from ._study import Task, check_task, resumable
+from ._resume import Kept, resumable
+from ._study import FitRequest, check_request
 from ._tables import read_study_table, table_options
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
+    from ..studies.methods import Method
 
 FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 
@@ -67,21 +71,22 @@ def compare_command(
     """
     from ..studies.methods import COMPARED, find_method
 
+    target = target.strip()
     methods = [find_method(name) for name in wishes["methods"] or COMPARED]
     check_folder(out, FILES)
     data = read_study_table(table, target, groups, missing, ignore, transpose, log2, log2_floor)
     settings = {method.name: make_method(method, wishes) for method in methods}
-    check_task(
-        Task(data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
-             cv=wishes["cv"])
+    check_request(
+        FitRequest(data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
+                   cv=wishes["cv"])
     )  # fmt: skip
-    echo_notes(data.notes)
-    with resumable(out, several=True) as checkpoint:
+    notes = [*data.notes, *data.gaps, *about_balance(methods, settings, wishes["balanced"])]
+    echo_notes(notes)
+    with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:
-            found = run_comparison(
-                data, settings, target.strip(), missing, wishes, checkpoint, progress
-            )
-        found = replace(found, notes=(*data.notes, *found.notes))
+            found = run_comparison(data, settings, target, missing, wishes, kept, progress)
+        protect(out, found.unfinished, is_complete(out))
+        found = replace(found, notes=(*notes, *found.notes))
         write_comparison(out, found)
         if as_json:
             echo_json(as_plain(found, out))
@@ -94,10 +99,31 @@ def compare_command(
             )
 
 
-def make_method(method: Any, wishes: dict[str, Any]) -> Any:
+def make_method(method: Method, wishes: dict[str, Any]) -> Any:
     """The estimator; --balanced where the method can be told so."""
     balanced = wishes["balanced"] and method.has("class_weight")
     return method.make(wishes["seed"], class_weight="balanced" if balanced else None)
+
+
+def about_balance(methods: Sequence[Method], settings: dict[str, Any], balanced: bool) -> list[str]:
+    """Which methods cannot be told to count every class alike."""
+    from ..studies.prepared import has_size
+
+    choice = "; k is chosen by the balanced error all the same"
+    return [
+        f"{method.name}: --balanced has no effect on this method's fit"
+        f"{choice if has_size(settings[method.name]) else ''}."
+        for method in methods
+        if balanced and not method.has("class_weight")
+    ]
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether the folder has a comparison that came to its end."""
+    try:
+        return not json.loads((folder / COMPARISON_JSON).read_bytes())["unfinished"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def run_comparison(
@@ -106,7 +132,7 @@ def run_comparison(
     target: str,
     missing: str,
     wishes: dict[str, Any],
-    checkpoint: Path,
+    kept: Kept,
     progress: common.StageProgress,
 ) -> Comparison:
     """All methods, one after the other."""
@@ -117,8 +143,7 @@ def run_comparison(
         data.X, data.y, settings, wishes["ks"] or COMPARED_KS, wishes["cv"], data.groups,
         wishes["repeats"], common.count_jobs(wishes["jobs"]), wishes["seed"],
         score="balanced_error" if wishes["balanced"] else "error", missing=missing,
-        names=data.names, target=target.strip(), checkpoint=checkpoint, progress=progress,
-        restart=True,
+        names=data.names, target=target, checkpoint=kept.path, progress=kept.watch(progress),
     )  # fmt: skip
     titles = {name: METHODS[name].title for name in settings}
     return replace(found, titles=titles, source=replace(found.source, **data.source))
@@ -150,7 +175,11 @@ def as_plain(found: Comparison, out: Path) -> dict[str, Any]:
         "n_features": len(found.source.names),
         "notes": list(found.notes),
         "unfinished": list(found.unfinished),
-        "files": {Path(name).stem: str(out / name) for name in (REPORT, COMPARISON)},
+        "files": {
+            "report": str(out / REPORT),
+            "comparison": str(out / COMPARISON),
+            "comparison_json": str(out / COMPARISON_JSON),
+        },
     }
 
 

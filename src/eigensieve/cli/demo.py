@@ -18,11 +18,13 @@ from ._outputs import (
     STABILITY,
     check_folder,
     csv_text,
+    is_complete,
     make_model,
+    protect,
     staged,
     write_study,
 )
-from ._study import Task, run_task
+from ._study import FitRequest, run_request
 from ._summary import echo_features, echo_stability
 from .evaluate import Evaluation, evaluate_model
 
@@ -67,7 +69,8 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
         f"features and model come from the other {len(train)}.\n"
     )
     with common.progress_bar() as progress:
-        result = run_task(make_task(table, train, seed), progress)
+        result = run_request(make_request(table, train, seed), progress)
+    protect(out, result.unfinished, is_complete(out), resumes=False)
     with staged(out) as stage:
         found = write_demo(stage, table, result, train, test)
     echo_story(result, found, all_features_error(table, train, test))
@@ -76,12 +79,13 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
         raise KeyboardInterrupt(f"{'; '.join(result.unfinished)}; what was done so far is in {out}")
 
 
-def make_task(table: NamedTable, train: np.ndarray, seed: int) -> Task:
+def make_request(table: NamedTable, train: np.ndarray, seed: int) -> FitRequest:
     from ..estimators.sparse_lda import SparseLDA
 
     estimator = SparseLDA(random_state=seed)
     X, y = table.X[train], table.y[train]
-    return Task(X, y, table.names, TARGET, "auto", {"sparse-lda": estimator}, seed, n_jobs=2)
+    settings = {"sparse-lda": estimator}
+    return FitRequest(X, y, table.names, TARGET, "auto", settings, seed, n_jobs=2)
 
 
 def write_demo(

@@ -10,8 +10,9 @@ import click
 from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
-from ._outputs import check_folder, make_model, staged, write_study
-from ._study import Task, check_task, find_features, resumable, run_task
+from ._outputs import check_folder, is_complete, make_model, protect, staged, write_study
+from ._resume import resumable
+from ._study import FitRequest, check_request, find_features, run_request
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
@@ -24,15 +25,7 @@ from ._tables import (
 
 if TYPE_CHECKING:
     from ..studies.methods import Method
-
-
-def check_solver(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """One of the solvers there are; asked for only when a command runs."""
-    from ..solvers.dispatch import available_solvers
-
-    if value is not None and value not in available_solvers():
-        raise click.BadParameter(f"{value!r} is not one of {', '.join(available_solvers())}.")
-    return value
+    from ..studies.result import Study
 
 
 @click.command("fit")
@@ -50,9 +43,8 @@ def check_solver(ctx: click.Context, param: click.Parameter, value: str | None) 
 @common.method_option
 @click.option(
     "--solver",
-    callback=check_solver,
     metavar="NAME",
-    help="How the features are searched; an unknown NAME lists those there are.  "
+    help="How the features are searched; an unknown NAME lists those of the method.  "
     "[default: greedy for sparse-lda]",
 )
 @common.criterion_option
@@ -116,21 +108,31 @@ def fit_command(
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
     columns but the target, and a column of row names, must hold numbers.
     """
+    from dataclasses import replace
+
+    from ..studies.methods import find_method
+
+    find_method(wishes["method"]).check_solver(wishes["solver"])
     check_folder(out)
     data = read_study_table(table, target, groups, missing, ignore, transpose, log2, log2_floor)
     add_annotations(data, annotations)
-    task = make_task(data, target.strip(), missing, wishes)
-    check_task(task)
+    request = make_request(data, target.strip(), missing, wishes)
+    check_request(request)
     echo_notes(data.notes)
-    with resumable(out) as checkpoint:
+    with resumable(out) as kept:
         with common.progress_bar() as progress:
-            study = run_task(task, progress, checkpoint, **data.source)
+            study = run_request(request, progress, kept, **data.source)
         echo_notes(study.notes)
-        files = staged_study(out, study, data.notes)
+        protect(out, study.unfinished, is_complete(out))
+        remarks = about_repeated(study, data.repeated)
+        study = replace(study, notes=(*data.notes, *study.notes, *remarks))
+        with staged(out) as stage:
+            files = write_study(stage, study, make_model(study))
         if as_json:
             echo_json(as_plain(study, out, files))
         else:
             echo_summary(study, out, files)
+        echo_notes(remarks)
         if study.interrupted:
             raise KeyboardInterrupt(
                 f"{'; '.join(study.unfinished)}; the best model so far is in {out}; the same "
@@ -138,16 +140,18 @@ def fit_command(
             )
 
 
-def staged_study(out: Path, study: Any, notes: list[str]) -> list[str]:
-    """Write the files of the study; its notes begin with those about the table."""
-    from dataclasses import replace
+def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
+    """Say it where the model cannot be applied to the very table it comes from."""
+    names = [feature.name for feature in study.selected if feature.name in repeated]
+    if not names:
+        return []
+    note = f"{len(names)} selected feature(s) had repeated names: {', '.join(map(repr, names))}; "
+    return [f"{note}predict cannot tell them apart: rename the columns and fit again."]
 
-    study = replace(study, notes=(*notes, *study.notes))
-    with staged(out) as stage:
-        return write_study(stage, study, make_model(study))
 
-
-def make_task(table: StudyTable, target: str, missing: str, wishes: dict[str, Any]) -> Task:
+def make_request(
+    table: StudyTable, target: str, missing: str, wishes: dict[str, Any]
+) -> FitRequest:
     """The options in the words of the library."""
     from ..studies.methods import find_method
 
@@ -156,7 +160,7 @@ def make_task(table: StudyTable, target: str, missing: str, wishes: dict[str, An
         without_features(table, wishes["exclude"], "--exclude")
         wishes = {**wishes, "exclude": []}
     settings = make_settings(method, table.names, wishes)
-    return Task(
+    return FitRequest(
         table.X, table.y, table.names, target, wishes["k"], settings, wishes["seed"],
         common.count_jobs(wishes["jobs"]), table.groups, missing,
         "balanced_error" if wishes["balanced"] else "error",

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO, Any
 
 import click
 
@@ -34,6 +35,32 @@ COMMANDS = {
 }
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO}  # no other input would help
+
+
+class BadUse(click.ClickException):
+    """What click says of a wrong option or value, in one line."""
+
+    exit_code = BAD_INPUT
+
+    @classmethod
+    def of(cls, error: click.UsageError) -> BadUse:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        path = "eigensieve" if error.ctx is None else error.ctx.command_path
+        return cls(f"{text} (see {path} --help)")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"error: {self.format_message()}", file=file, err=True)
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turn an error of use into one line; a bare ``eigensieve`` shows the help as ever."""
+    try:
+        yield
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()):
+        raise
+    except click.UsageError as error:
+        raise BadUse.of(error) from None
 
 
 class LazyGroup(click.Group):
@@ -64,10 +91,11 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[ARGS] = list(args)  # a report quotes the command that made it
-        return super().parse_args(ctx, args)
+        with one_line():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        with exit_codes(debug=ctx.params.get("debug", False)):
+        with exit_codes(debug=ctx.params.get("debug", False)), one_line():
             return super().invoke(ctx)
 
 
@@ -105,7 +133,7 @@ def explain(error: BaseException) -> tuple[int, str]:
     return FAILED, f"failed: {kind}: {text} (eigensieve --debug shows where)"
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("eigensieve", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="eigensieve")
 @click.option(
     "--debug", is_flag=True, envvar="EIGENSIEVE_DEBUG", help="Show the traceback of an error."
@@ -123,4 +151,4 @@ def main() -> None:
         # a name the terminal cannot show must not end the run
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    cli()
+    cli(prog_name="eigensieve")

@@ -41,7 +41,11 @@ def predict_command(
             raise InputError(f"{out}: is an input of this command; choose another --out")
         check_file(out)
     rule = load_model(model)
-    data = read_table(table, transpose=transpose, columns=rule.features, missing=missing_for(rule))
+    known = rule.info.get("target")  # labels do not say which row it is
+    data = read_table(
+        table, transpose=transpose, columns=rule.features, missing=missing_for(rule),
+        not_rows=[known] if isinstance(known, str) else [],
+    )  # fmt: skip
     echo_notes(data.notes)
     labels, chances = rule.predict(data.X).tolist(), rule.predict_proba(data.X)
     if out is not None:

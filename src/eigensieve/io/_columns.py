@@ -30,6 +30,12 @@ class Columns:
         self.given = filled_names(self.raw)
         self.names, self.renamed = unique_names(self.given)
 
+    @property
+    def repeated(self) -> frozenset[str]:
+        """The unique names of all columns that share their name with another."""
+        counts = Counter(self.given)
+        return frozenset(n for n, given in zip(self.names, self.given) if counts[given] > 1)
+
     def find(self, name: str, role: str) -> int:
         """The one column of this name; role ("the target") is for the messages."""
         found = [j for j, raw in enumerate(self.raw) if raw == name]

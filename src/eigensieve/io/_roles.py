@@ -24,6 +24,7 @@ class Asked:
     ignore: frozenset[str]
     columns: Sequence[str] | None
     keep_missing: bool
+    not_rows: frozenset[str] = frozenset()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -56,7 +57,8 @@ def find_roles(columns: Columns, asked: Asked) -> Roles:
     others = [j for j in range(len(columns.names)) if j not in left_out | labels]
     _settle_booleans(columns.sheet, others)
     wanted = None if asked.columns is None else columns.find_all(asked.columns, labels)
-    identifier = _Identifier(columns, others, groups).find(wanted)
+    eligible = [j for j in others if columns.raw[j] not in asked.not_rows]
+    identifier = _Identifier(columns, eligible, groups).find(wanted)
     return Roles(target, groups, identifier, wanted or [j for j in others if j != identifier])
 
 

@@ -32,6 +32,8 @@ from ._roles import Asked, Roles, find_roles
 from ._sheet import MISSING, Sheet
 from ._sheets import read_sheet
 
+_MISSING_NOTE = "value(s) are missing, in"
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -52,6 +54,8 @@ class Table:
         Which samples belong together (are of one patient, say); None if not asked for.
     notes : list of str
         Sentences about what was changed or noticed.
+    repeated : frozenset of str
+        Those of the names whose column shares its name with another one of the file.
     """
 
     X: np.ndarray
@@ -60,6 +64,12 @@ class Table:
     target: np.ndarray | None
     groups: np.ndarray | None
     notes: list[str]
+    repeated: frozenset[str] = frozenset()
+
+    @property
+    def notes_but_missing(self) -> list[str]:
+        """The notes for one who tells the number of missing values himself."""
+        return [note for note in self.notes if _MISSING_NOTE not in note]
 
 
 def read_table(
@@ -71,6 +81,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     missing: Literal["error", "keep"] = "error",
     groups: str | None = None,
+    not_rows: Collection[str] = (),
 ) -> Table:
     """Read a .csv, .tsv, .txt, .parquet or .npz table.
 
@@ -94,6 +105,8 @@ def read_table(
         Name of the column (of the row, with ``transpose``) that says which samples
         belong together; text or numbers, one in every sample. It is no feature and
         does not identify the rows.
+    not_rows : collection of str
+        Columns that do not identify the rows either, where the table has them.
 
     Returns
     -------
@@ -117,6 +130,7 @@ def read_table(
         frozenset(name.strip() for name in ignore),
         columns,
         keep_missing=missing == "keep",
+        not_rows=frozenset(not_rows),
     )
     with explained(path):
         if asked.groups is not None and asked.groups == asked.target:
@@ -137,6 +151,7 @@ class _Assembly:
     def __init__(self, columns: Columns, roles: Roles, asked: Asked) -> None:
         self.sheet: Sheet = columns.sheet
         self.kind, self.raw, self.names = columns.kind, columns.raw, columns.names
+        self.repeated = columns.repeated
         self.roles = roles
         self.features = roles.features
         self.chosen = asked.columns is not None
@@ -155,17 +170,31 @@ class _Assembly:
         self.check_finite(X)
         if not self.chosen:
             self.note_row_numbers(X)
-        return Table(X, [self.names[j] for j in self.features], rows, target, groups, self.notes)
+        names = [self.names[j] for j in self.features]
+        repeated = frozenset(names) & self.repeated
+        return Table(X, names, rows, target, groups, self.notes, repeated)
 
     def identifiers(self, marker: int | None) -> list[str]:
         numbered = [str(i + 1) for i in range(len(self.sheet.numbers))]
         if marker is None:
             return [row or number for row, number in zip(self.sheet.rows or numbered, numbered)]
-        self.notes.append(f"The column {self.names[marker]!r} was taken as row identifiers.")
         cells = self.sheet.texts.get(marker)
-        if cells is None:
-            return [str(int(value)) for value in self.sheet.numbers[:, marker]]
+        if cells is None:  # whole numbers, all different
+            cells = [str(int(value)) for value in self.sheet.numbers[:, marker]]
+        self.note_identifiers(marker, [cell for cell in cells if cell])
         return [cell or number for cell, number in zip(cells, numbered)]
+
+    def note_identifiers(self, marker: int, cells: list[str]) -> None:
+        name = self.names[marker]
+        note = f"The column {name!r} was taken as row identifiers"
+        if len(set(cells)) < len(cells):
+            note += f", though its entries repeat ({len(set(cells))} different ones)"
+            if not self.chosen:  # samples that belong together matter to a fit only
+                note += (
+                    "; if samples with the same entry belong together (are of one patient, say), "
+                    f"fit with --groups {shlex.quote(name)}"
+                )
+        self.notes.append(f"{note}.")
 
     def note_unnamed(self) -> None:
         unnamed = [self.names[j] for j in self.features if not self.raw[j]]
@@ -239,14 +268,13 @@ class _Assembly:
         )
 
     def note_missing(self, counts: np.ndarray) -> None:
-        note = (
-            f"{counts.sum()} value(s) are missing, in {np.count_nonzero(counts)} of "
-            f"{len(self.features)} features"
+        self.notes.append(
+            f"{counts.sum()} {_MISSING_NOTE} {np.count_nonzero(counts)} of "
+            f"{len(self.features)} features."
         )
         n = len(self.sheet.numbers)
         if empty := [self.names[self.features[i]] for i in np.flatnonzero(counts == n)]:
-            note += f"; {len(empty)} feature(s) have no value at all: {listed(empty)}"
-        self.notes.append(note + ".")
+            self.notes.append(f"{len(empty)} feature(s) have no value at all: {listed(empty)}.")
 
     def note_row_numbers(self, X: np.ndarray) -> None:
         """Say which features may be row numbers; the user knows whether they are."""

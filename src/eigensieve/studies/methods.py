@@ -25,6 +25,7 @@ class Method:
     kind : "package" or "classical"
     fixed : parameters that make the class this method
     is_slow : whether comparisons leave it out unless it is named
+    solvers : "module:NAME" in the solvers, where the names of its solvers are; or empty
     """
 
     name: str
@@ -33,6 +34,7 @@ class Method:
     kind: str = PACKAGE
     fixed: Mapping[str, Any] = field(default_factory=dict)
     is_slow: bool = False
+    solvers: str = ""
 
     def make(self, seed: int = 0, **options: Any) -> Any:
         """The unfitted estimator.
@@ -47,6 +49,7 @@ class Method:
         for name in given:
             if not self.has(name):
                 raise OptionError(self._explain(name))
+        self.check_solver(given.get("solver"))
         if "class_weight" in given and "class_weight" not in known:
             given["priors"] = _as_priors(self.name, given.pop("class_weight"))
         if "random_state" in known:
@@ -59,6 +62,20 @@ class Method:
         if option == "class_weight" and option not in known:
             return "priors" in known and self.fixed.get("rule") != "centroid"
         return option in known and option not in self.fixed
+
+    def check_solver(self, solver: str | None) -> None:
+        """Raise OptionError for a solver that this method does not have; None is the default."""
+        if solver is None:
+            return
+        if not self.has("solver"):
+            raise OptionError(self._explain("solver"))
+        module, _, name = self.solvers.partition(":")
+        found = getattr(import_module(f"..solvers.{module}", __package__), name)
+        names = tuple(found() if callable(found) else found)
+        if solver not in names:
+            raise OptionError(
+                f"--solver {solver!r} is not one that method {self.name} has: {', '.join(names)}"
+            )
 
     def _class(self) -> Any:
         module, _, name = self.home.partition(":")
@@ -97,15 +114,28 @@ def _ranked(name: str, title: str, kind: str = CLASSICAL) -> Method:
 
 
 _GLOSS = "group_lasso_lda:GroupLassoLDA"
+_OF_GLOSS = "gloss:SOLVERS"
 _ALL = (
-    Method("sparse-lda", "Sparse LDA (Moghaddam 2006)", "sparse_lda:SparseLDA"),
+    Method(
+        "sparse-lda",
+        "Sparse LDA (Moghaddam 2006)",
+        "sparse_lda:SparseLDA",
+        solvers="dispatch:available_solvers",
+    ),
     # rule "lda": for few features, as the notes of the class say
-    Method("gloss", "Group-lasso optimal scoring (Merchante 2012)", _GLOSS, fixed={"rule": "lda"}),
+    Method(
+        "gloss",
+        "Group-lasso optimal scoring (Merchante 2012)",
+        _GLOSS,
+        fixed={"rule": "lda"},
+        solvers=_OF_GLOSS,
+    ),
     Method(
         "gloss-d",
         "Group-lasso optimal scoring, diagonal (Merchante 2012)",
         _GLOSS,
         fixed={"rule": "lda", "within": "diagonal"},
+        solvers=_OF_GLOSS,
     ),
     # rule "lda": that of the nearest centroid for n <= p, and better than it for n > p
     Method(
@@ -113,6 +143,7 @@ _ALL = (
         "Sparse uncorrelated LDA (Chu and Zhang 2013)",
         "sparse_uncorrelated_lda:SparseUncorrelatedLDA",
         fixed={"rule": "lda"},
+        solvers="pursuit:METHODS",
     ),
     Method(
         "plda",

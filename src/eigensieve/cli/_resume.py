@@ -1,0 +1,99 @@
+"""A run that goes on where an earlier one stopped: its progress lies beside its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EigensieveError, InputError
+from ._common import StageProgress, echo_notes
+
+CHECKPOINT = ".eigensieve-checkpoint"
+FOREIGN = "results of another study"  # in what a study says of a checkpoint that is not its own
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a run keeps its progress, and how many results were there before it began."""
+
+    path: Path
+    n_results: int
+
+    def watch(self, progress: StageProgress) -> StageProgress:
+        """The same, but the first news comes with a note: the earlier results are in use by then.
+
+        Before that the study may still find that they are not its own.
+        """
+        told = self.n_results == 0
+
+        def tell(stage: str, done: int, total: int) -> None:
+            nonlocal told
+            if not told:
+                told = True
+                results = f"{self.n_results} result{'' if self.n_results == 1 else 's'}"
+                echo_notes([f"going on from an earlier run: {results}"])
+            progress(stage, done, total)
+
+        return tell
+
+
+@contextmanager
+def resumable(folder: Path, *, several: bool = False) -> Iterator[Kept]:
+    """Where a command keeps its progress: a hidden file (or folder of files) beside its results.
+
+    After success it goes, and after an error that the same input would give again, if it is this
+    run's own; after a crash or Ctrl-C it stays, and the same command goes on from there. The
+    progress of another command is never touched.
+    """
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
+    is_own = begin(place, several)
+    try:
+        yield Kept(place, 0 if is_own else count_results(place))
+    except EigensieveError as error:
+        # a lock that another run holds: the file is that run's now, whoever made it
+        if is_own and not isinstance(error.__cause__, BlockingIOError):
+            discard(place)
+        for path in created:
+            with suppress(OSError):  # somebody else has put a file there
+                path.rmdir()
+        if FOREIGN in str(error):
+            raise InputError(
+                f"{place} holds the progress of another run (other data, options or version): run "
+                f"that command again to finish it, delete the {'folder' if several else 'file'}, "
+                "or choose another --out"
+            ) from error
+        raise
+    discard(place)
+
+
+def begin(place: Path, several: bool) -> bool:
+    """Make the file or folder; False if there is one, which a run beside this one may own."""
+    try:
+        if several:
+            place.mkdir()
+        else:
+            place.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def count_results(place: Path) -> int:
+    """How many results are kept there: the whole lines, but for the first of each file."""
+    files = place.glob("*.jsonl") if place.is_dir() else [place]
+    return sum(max(0, file.read_bytes().count(b"\n") - 1) for file in files if file.is_file())
+
+
+def discard(place: Path) -> None:
+    """Delete the file, or the folder with its files."""
+    if not place.is_dir():
+        place.unlink(missing_ok=True)
+        return
+    for file in place.glob("*.jsonl"):
+        file.unlink(missing_ok=True)
+    with suppress(OSError):  # somebody else has put a file there
+        place.rmdir()

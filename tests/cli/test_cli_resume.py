@@ -1,0 +1,161 @@
+"""Two runs and one folder: what belongs to another run is neither used nor harmed."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from eigensieve.cli import _common
+from eigensieve.cli._resume import resumable
+from eigensieve.errors import InputError
+from eigensieve.io.model import load_model
+from eigensieve.studies.checkpoint import Checkpoint
+from tests.cli.files import CHECKPOINT, FILES, contents
+
+OUT = Path("eigensieve-out")
+QUICK = ["--repeats", "1", "--ks", "1,2", "--jobs", "1"]
+COMPARED = ["--methods", "sparse-lda,anova", "--ks", "1,2", "--jobs", "1"]
+Press = Callable[[str, int], "contextmanager[None]"]
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Press:
+    """``with ctrl_c("nested", 2)``: pressed when a stage of such a name has come so far."""
+
+    @contextmanager
+    def pressing(stage: str, step: int) -> Iterator[None]:
+        def press(name: str, done: int, total: int) -> None:
+            if name.startswith(stage) and done == step:
+                signal.raise_signal(signal.SIGINT)
+
+        @contextmanager
+        def bar() -> Iterator[_common.StageProgress]:
+            yield press
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_common, "progress_bar", bar)
+            yield
+
+    return pressing
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_the_progress_of_another_command_is_refused_and_kept(
+    run, iris_csv: Path, ctrl_c, command: str
+) -> None:
+    args = [command, iris_csv, "--target", "kind", "--out", "o"]
+    args += QUICK if command == "fit" else COMPARED
+    with ctrl_c("cross-validation" if command == "fit" else "anova", 3):
+        run(*args, code=130)
+    before = snapshot(Path("o"))
+    assert any("checkpoint" in name for name in before)
+    result = run(*args, "--ignore", "sepal width (cm)", code=2)
+    line = result.stderr.splitlines()[-1]
+    assert line.startswith("error: o/.eigensieve-checkpoint")
+    assert "holds the progress of another run (other data, options or version)" in line
+    assert line.endswith("or choose another --out")
+    assert "going on" not in result.stderr
+    assert snapshot(Path("o")) == before
+    kept = sum(text.count(b"\n") - 1 for name, text in before.items() if "checkpoint" in name)
+    result = run(*args)
+    assert f"note: going on from an earlier run: {kept} results\n" in result.stderr
+    assert not any("checkpoint" in name for name in snapshot(Path("o")))
+
+
+@pytest.mark.parametrize("is_there_before", [True, False])
+def test_a_run_that_is_locked_out_deletes_nothing(tmp_path: Path, is_there_before: bool) -> None:
+    """The other run may open the file before this one looks for it, or right after."""
+    pytest.importorskip("fcntl")
+    place = tmp_path / CHECKPOINT
+
+    def run_locked_out(other: ExitStack) -> Checkpoint:
+        with resumable(tmp_path):
+            theirs = other.enter_context(Checkpoint(place, "theirs"))
+            theirs.add("job", [])
+            Checkpoint(place, "mine").__enter__()
+        return theirs
+
+    with ExitStack() as other:
+        if is_there_before:
+            other.enter_context(Checkpoint(place, "theirs")).add("job", [])
+            other.close()
+        with pytest.raises(InputError, match="another run is writing"):
+            run_locked_out(other)
+        assert len(place.read_bytes().splitlines()) == 2 + is_there_before
+
+
+def test_a_locked_fit(run, iris_csv: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    OUT.mkdir()
+    with open(OUT / CHECKPOINT, "wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = run("fit", iris_csv, "--target", "kind", *QUICK, code=2)
+    assert "another run is writing to it" in result.stderr
+    assert contents(OUT) == {CHECKPOINT}
+
+
+def test_an_error_takes_away_only_what_the_run_has_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="k"), resumable(tmp_path / "a" / "b"):
+        raise InputError("k")
+    assert contents(tmp_path) == set()
+    (tmp_path / CHECKPOINT).write_bytes(b"")
+    with pytest.raises(InputError, match="k"), resumable(tmp_path):
+        raise InputError("k")
+    assert contents(tmp_path) == {CHECKPOINT}
+
+
+# ---------------------------------------------------------------- complete and interrupted
+
+
+def test_ctrl_c_does_not_replace_a_complete_study(run, iris_csv: Path, ctrl_c) -> None:
+    args = ["fit", iris_csv, "--target", "kind", *QUICK]
+    run(*args)
+    before = snapshot(OUT)
+    for step in (2, 3):  # once more, with a checkpoint there
+        with ctrl_c("nested", step):
+            result = run(*args, code=130)
+        assert result.stdout == ""
+        assert "nothing was written: eigensieve-out keeps the complete results" in result.stderr
+        assert contents(OUT) == FILES | {CHECKPOINT}
+        assert before.items() <= snapshot(OUT).items()
+    run(*args)
+    assert contents(OUT) == FILES
+
+
+def test_ctrl_c_replaces_what_is_not_complete(run, iris_csv: Path, ctrl_c) -> None:
+    args = ["fit", iris_csv, "--target", "kind", *QUICK]
+    for step in (2, 3):
+        with ctrl_c("nested", step):
+            result = run(*args, code=130)
+        assert "the best model so far is in eigensieve-out" in result.stderr
+    assert load_model(OUT / "model.json").info["unfinished"]
+    run(*args)
+    assert "unfinished" not in load_model(OUT / "model.json").info
+
+
+def test_ctrl_c_does_not_replace_a_complete_comparison(run, iris_csv: Path, ctrl_c) -> None:
+    args = ["compare", iris_csv, "--target", "kind", *COMPARED]
+    run(*args)
+    before = snapshot(Path("eigensieve-compare"))
+    with ctrl_c("anova", 3):
+        result = run(*args, code=130)
+    assert "nothing was written: eigensieve-compare keeps the complete" in result.stderr
+    assert before.items() <= snapshot(Path("eigensieve-compare")).items()
+
+
+def test_ctrl_c_does_not_replace_a_complete_demo(run, ctrl_c) -> None:
+    run("demo")
+    before = snapshot(Path("eigensieve-demo"))
+    with ctrl_c("nested", 2):
+        result = run("demo", code=130)
+    line = result.stderr.splitlines()[-1]
+    assert line.endswith("eigensieve-demo keeps the complete results of an earlier run")
+    assert snapshot(Path("eigensieve-demo")) == before
