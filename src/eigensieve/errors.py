@@ -31,6 +31,14 @@ class ModelFileError(InputError):
     """A model file is damaged, of a newer version, or not a model at all."""
 
 
+class OtherStudyError(InputError):
+    """A checkpoint holds the results of another study."""
+
+
+class BusyCheckpointError(InputError):
+    """A checkpoint belongs to a run that is still going."""
+
+
 class TimeLimitError(EigensieveError, TimeoutError):
     """A time limit ended a search before it had what was asked for."""
 

@@ -7,11 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import EigensieveError, InputError
+from ..errors import BusyCheckpointError, EigensieveError, InputError, OtherStudyError
 from ._common import StageProgress, echo_notes
 
 CHECKPOINT = ".eigensieve-checkpoint"
-FOREIGN = "results of another study"  # in what a study says of a checkpoint that is not its own
 
 
 @dataclass(frozen=True)
@@ -54,13 +53,12 @@ def resumable(folder: Path, *, several: bool = False) -> Iterator[Kept]:
     try:
         yield Kept(place, 0 if is_own else count_results(place))
     except EigensieveError as error:
-        # a lock that another run holds: the file is that run's now, whoever made it
-        if is_own and not isinstance(error.__cause__, BlockingIOError):
-            discard(place)
+        if is_own and not isinstance(error, BusyCheckpointError):
+            discard(place)  # a busy one is another run's by now, whoever made it
         for path in created:
             with suppress(OSError):  # somebody else has put a file there
                 path.rmdir()
-        if FOREIGN in str(error):
+        if isinstance(error, OtherStudyError):
             raise InputError(
                 f"{place} holds the progress of another run (other data, options or version): run "
                 f"that command again to finish it, delete the {'folder' if several else 'file'}, "

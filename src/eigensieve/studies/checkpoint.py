@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from ..errors import InputError
+from ..errors import BusyCheckpointError, InputError, OtherStudyError
 from .jobs import Outcome
 
 FORMAT, VERSION = "eigensieve-checkpoint", 1
@@ -93,7 +93,7 @@ class Checkpoint:
             if line.endswith(b"\n") or not _is_piece(line):
                 raise InputError(f"{self.path}: is no checkpoint of a study; name another file")
         elif not self.replace:
-            raise InputError(
+            raise OtherStudyError(
                 f"{self.path}: holds the results of another study (other data, settings or "
                 "version); delete it, or name another file"
             )
@@ -118,7 +118,7 @@ def _lock(file: IO[bytes], path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise InputError(f"{path}: another run is writing to it; wait for it") from error
+        raise BusyCheckpointError(f"{path}: another run is writing to it; wait for it") from error
 
 
 def _is_piece(line: bytes) -> bool:

@@ -275,8 +275,14 @@ def _collect(
     unfinished: Sequence[str],
 ) -> Comparison:
     first = next(iter(results.values()))
-    notes = [f"{name}: {note}" for name, study in results.items() for note in study.notes]
+    common = [note for note in first.notes if all(note in s.notes for s in results.values())]
+    own = [
+        f"{name}: {note}"
+        for name, study in results.items()
+        for note in study.notes
+        if note not in common
+    ]
     reference = next(name for name in settings if name in results)
     return Comparison(
-        results, titles, failures, reference, first.source, tuple(notes), tuple(unfinished)
+        results, titles, failures, reference, first.source, (*common, *own), tuple(unfinished)
     )
