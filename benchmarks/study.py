@@ -3,7 +3,7 @@
 ``python -m benchmarks.study [--rows 60] [--columns 50000]``: writes a table of noise in which 20
 columns matter, reads it (seconds), and runs `eigensieve fit` on it with default settings on all
 cores (seconds, peak memory), in a process of its own with a warm kernel cache. Then, on
-100 x 2,000, `es.study` with one thread and with two, against a loop over the same splits with
+100 x 2,000, `es.study` with n_jobs 1 and 2, against a loop over the same splits with
 scikit-learn pieces (StandardScaler, then SparseLDA for every k by itself, as GridSearchCV would).
 """
 
@@ -80,7 +80,7 @@ def compare_with_loop() -> None:
     for n_jobs in (1, 2):
         start = time.perf_counter()
         es.study(X, y, ks=KS, n_jobs=n_jobs)
-        seconds[f"study, {n_jobs} thread(s)"] = time.perf_counter() - start
+        seconds[f"study, n_jobs={n_jobs}"] = time.perf_counter() - start
     start = time.perf_counter()
     run_loop(X, y)
     seconds["plain loop, path only"] = time.perf_counter() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -55,15 +56,31 @@ def nothing_is_left() -> Any:
 
 @pytest.mark.parametrize("n_jobs", [2, 4])
 def test_threads(n_jobs, expected) -> None:
-    assert as_bytes(small_study(n_jobs=n_jobs)) == expected
+    with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
+        assert as_bytes(small_study()) == expected
 
 
-def test_processes(expected) -> None:
+def test_a_short_study_starts_no_processes(monkeypatch, expected) -> None:
+    monkeypatch.setattr(runner, "LONG", np.inf)
+    before = len(multiprocessing.active_children())
+    assert as_bytes(small_study(n_jobs=2)) == expected
+    assert len(multiprocessing.active_children()) == before
+
+
+def test_a_long_study_runs_in_processes(monkeypatch, expected) -> None:
+    here = []
+
+    def watched(*order: Any) -> Any:
+        here.append(order)
+        return run_job(*order)
+
+    monkeypatch.setattr(runner, "run_job", watched)
+    monkeypatch.setattr(runner, "LONG", 0.0)
     try:
-        with joblib.parallel_config(backend="loky", n_jobs=2):
-            assert as_bytes(small_study()) == expected
+        assert as_bytes(small_study(n_jobs=2)) == expected
     finally:
         get_reusable_executor().shutdown(wait=True)
+    assert len(here) == 2  # the ones that tell how long a job takes
 
 
 def test_a_thread_of_the_user(expected) -> None:
@@ -218,7 +235,8 @@ def test_a_signal_in_a_job(monkeypatch, tmp_path, expected, n_jobs, nth) -> None
 
     monkeypatch.setattr(runner, "run_job", run_or_press)
     try:
-        study = small_study(n_jobs=n_jobs, checkpoint=tmp_path / "c")
+        with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
+            study = small_study(checkpoint=tmp_path / "c")
     except KeyboardInterrupt:
         assert nth < FIRST
     else:
@@ -230,13 +248,14 @@ def test_a_signal_in_a_job(monkeypatch, tmp_path, expected, n_jobs, nth) -> None
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_signals_at_random_moments(tmp_path, n_jobs) -> None:
-    options: dict[str, Any] = {"estimator": es.SparseLDA(), "n_jobs": n_jobs}
+    options: dict[str, Any] = {"estimator": es.SparseLDA()}
     path = tmp_path / "c"
     for delay in np.random.default_rng(n_jobs).uniform(0.01, 0.3, size=5):
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
         try:
             timer.start()
-            small_study(checkpoint=path, **options)
+            with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
+                small_study(checkpoint=path, **options)
             timer.join()  # if the study was faster, the signal comes here
             time.sleep(0.05)
         except KeyboardInterrupt:

@@ -125,7 +125,7 @@ jobs_option = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Threads; the result does not depend on it.  [default: all cores]",
+    help="Cores to use; the result does not depend on it.  [default: all cores]",
 )
 
 
@@ -152,7 +152,7 @@ def ks_option(default: str) -> Callable[[F], F]:
 
 
 def count_jobs(wanted: int | None) -> int:
-    """The number of threads: all cores, unless another number is given."""
+    """The number of cores to use: all, unless another number is given."""
     import joblib
 
     return wanted or int(joblib.cpu_count())

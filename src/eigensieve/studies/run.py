@@ -83,7 +83,8 @@ def run_study(
     n_repeats : int
         How often the cross-validation is repeated with other folds.
     n_jobs : int, optional
-        As in joblib; -1: all cores. The result does not depend on it.
+        Processes, as in joblib; -1: all cores. A short study does without. The result does not
+        depend on it.
     random_state : int
     k : "auto" or int
         A number is taken as it is; the error is then that of plain cross-validation.

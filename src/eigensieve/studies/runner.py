@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 import warnings
 from collections import Counter
@@ -11,12 +12,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
 from .checkpoint import Checkpoint
 from .jobs import Job, Outcome, Recipe, run_job
 
+LONG = 4.0  # seconds of work for each process from which on starting processes pays
 StageProgress = Callable[[str, int, int], None]
 
 
@@ -85,13 +88,25 @@ def run_stages(
 def _run(
     jobs: Sequence[Job], X: np.ndarray, recipe: Recipe, n_jobs: int | None
 ) -> Generator[tuple[str, Outcome]]:
-    if not jobs:
-        return
-    # Threads by default: the work is compiled, and the table is shared instead of copied. A
-    # backend that the user has set (joblib.parallel_config) comes first.
-    pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
     with quiet_run(), _gate() as ticket:
+        if not _has_own_backend():
+            # The first job has things to load; the second one tells how long a job takes.
+            pilots, jobs, seconds = jobs[:2], jobs[2:], 0.0
+            for job in pilots:
+                start = time.perf_counter()
+                yield job.key, run_job(job, X, recipe)
+                seconds = time.perf_counter() - start
+            if seconds * len(jobs) < LONG * effective_n_jobs(n_jobs):
+                n_jobs = 1
+        # Processes, not threads: much of a fit is Python, and threads would wait for each other.
+        pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         yield from pool(delayed(_pass)(ticket, job, X, recipe) for job in jobs)
+
+
+def _has_own_backend() -> bool:
+    """Whether the user has told joblib where to run (threads, a cluster): then all goes there."""
+    backend, _ = get_active_backend()
+    return type(backend).__name__ not in ("LokyBackend", "SequentialBackend")
 
 
 @contextmanager
