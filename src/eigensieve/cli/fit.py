@@ -161,11 +161,22 @@ def make_request(
         wishes = {**wishes, "exclude": []}
     settings = make_settings(method, table.names, wishes)
     return FitRequest(
-        table.X, table.y, table.names, target, wishes["k"], settings, wishes["seed"],
-        common.count_jobs(wishes["jobs"]), table.groups, missing,
-        "balanced_error" if wishes["balanced"] else "error",
-        wishes["cv"], wishes["repeats"], wishes["permutations"], wishes["ks"],
-    )  # fmt: skip
+        table.X,
+        table.y,
+        table.names,
+        target,
+        wishes["k"],
+        settings,
+        seed=wishes["seed"],
+        n_jobs=common.count_jobs(wishes["jobs"]),
+        groups=table.groups,
+        missing=missing,
+        score="balanced_error" if wishes["balanced"] else "error",
+        cv=wishes["cv"],
+        n_repeats=wishes["repeats"],
+        n_permutations=wishes["permutations"],
+        ks=wishes["ks"],
+    )
 
 
 def make_settings(method: Method, names: list[str], wishes: dict[str, Any]) -> dict[str, Any]:

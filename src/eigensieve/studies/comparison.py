@@ -196,7 +196,7 @@ def compare_methods(
         if unfinished:
             raise KeyboardInterrupt("no method is done yet")
         raise InputError(f"no method could be fitted; {next(iter(failures.values()))}")
-    return _collect(data, results, titles, failures, settings, unfinished)
+    return _collect(results, titles, failures, settings, unfinished)
 
 
 def _named_methods(
@@ -267,13 +267,13 @@ def _left(
 
 
 def _collect(
-    data: StudyData,
     results: Mapping[str, Study],
     titles: Mapping[str, str],
     failures: Mapping[str, str],
     settings: Mapping[str, Any],
     unfinished: Sequence[str],
 ) -> Comparison:
+    """All of it; what every method notes is told once."""
     first = next(iter(results.values()))
     common = [note for note in first.notes if all(note in s.notes for s in results.values())]
     own = [
