@@ -81,7 +81,8 @@ def echo_summary(study: Study, out: Path, files: Sequence[str]) -> None:
     if len(study.settings) > 1:
         click.echo(f"setting {common.printable(study.setting)}: the least error at this k")
     echo_error(study)
-    echo_stability(study)
+    if stability := describe_stability(study):
+        click.echo(f"stable  {stability}")
     click.echo(f"search  {describe_search(study)}")
     click.echo(f"files   {', '.join(files)} in {out}")
     click.echo(f"next    eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
@@ -101,14 +102,14 @@ def echo_error(study: Study) -> None:
         click.echo(f"        p = {study.null.p_value:.3g} against {n} permutations of the labels")
 
 
-def echo_stability(study: Study) -> None:
-    """Nogueira's index at the chosen k."""
+def describe_stability(study: Study) -> str:
+    """Nogueira's index at the chosen k, in words; nothing where nothing could vary."""
     index = next((i for i in study.indices if i.k == study.best_k), None)
-    if index is None or math.isnan(index.index):  # nothing could vary
-        return
-    click.echo(
-        f"stable  {index.index:.2f} on a scale from 0 (chance) to 1 (the same features in every "
-        f"training part), 95 % interval {index.low:.2f} to {index.high:.2f}"
+    if index is None or math.isnan(index.index):
+        return ""
+    return (
+        f"{index.index:.2f} on a scale from 0 (chance) to 1 (the same features in every training "
+        f"part), 95 % interval {index.low:.2f} to {index.high:.2f}"
     )
 
 

@@ -25,7 +25,7 @@ from ._outputs import (
     write_study,
 )
 from ._study import FitRequest, run_request
-from ._summary import echo_features, echo_stability
+from ._summary import describe_stability, echo_features
 from .evaluate import Evaluation, evaluate_model
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def echo_story(result: Study, found: Evaluation, error_of_all: float) -> None:
     click.echo(f"Selected: {result.best_k} of {len(result.names)} features")
     click.echo(f"(k is the {result.k_rule})\n")
     echo_features(result)
-    echo_stability(result)
+    if stability := describe_stability(result):
+        click.echo(f"Stability of the choice: {stability}")
     if result.honest_error is not None:
         estimate = result.honest_error.estimate
         click.echo(f"Error expected by cross-validation: {describe_error(estimate)}")
