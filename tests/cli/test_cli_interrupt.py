@@ -78,33 +78,34 @@ def test_ctrl_c_when_k_is_known_gives_the_model(run, iris_csv, ctrl_c_at) -> Non
     assert contents(Path("eigensieve-out")) == FILES | {CHECKPOINT}
 
 
-def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, monkeypatch) -> None:
-    """A search by itself would stop early, and the fold be judged by half a search."""
+@pytest.fixture
+def ctrl_c_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Press Ctrl-C when the greedy search begins: its "path", or its "solve"."""
     from eigensieve.solvers import dispatch
 
-    find = dispatch.find_solvers()["greedy"]
+    def plan(part: str) -> None:
+        greedy = dispatch.find_solvers()["greedy"]
+        search = getattr(greedy, part)
 
-    def press(*args: object, **options: object) -> dict:
-        signal.raise_signal(signal.SIGINT)
-        return find.path(*args, **options)
+        def press(*args: object, **options: object) -> object:
+            signal.raise_signal(signal.SIGINT)
+            return search(*args, **options)
 
-    solvers = dispatch.find_solvers() | {"greedy": replace(find, path=press)}
-    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
+        solvers = dispatch.find_solvers() | {"greedy": replace(greedy, **{part: press})}
+        monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
+
+    return plan
+
+
+def test_ctrl_c_in_a_search_of_a_fold_is_not_taken_for_its_end(run, iris_csv, ctrl_c_in) -> None:
+    """A search by itself would stop early, and the fold be judged by half a search."""
+    ctrl_c_in("path")
     result = run("fit", iris_csv, "--target", "kind", "--jobs", 1, code=130)
     assert "interrupted: starting" in result.stderr
 
 
-def test_ctrl_c_in_the_final_search_keeps_the_best_so_far(run, wine, monkeypatch) -> None:
-    from eigensieve.solvers import dispatch
-
-    find = dispatch.find_solvers()["greedy"]
-
-    def press(*args: object, **options: object) -> object:
-        signal.raise_signal(signal.SIGINT)
-        return find.solve(*args, **options)
-
-    solvers = dispatch.find_solvers() | {"greedy": replace(find, solve=press)}
-    monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
+def test_ctrl_c_in_the_final_search_keeps_the_best_so_far(run, wine, ctrl_c_in) -> None:
+    ctrl_c_in("solve")
     wine.to_csv("w.csv", index=False)
     result = run("fit", "w.csv", "--target", "kind", "--k", 3, "--json", code=130)
     assert json.loads(result.stdout)["status"] == "interrupted"
