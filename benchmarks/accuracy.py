@@ -24,8 +24,9 @@ from sklearn.feature_selection import f_classif
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
-from benchmarks.data import half_split, load_open_set
+from benchmarks.data import load_open_set
 from eigensieve import SparseLDA
+from eigensieve.experiments.data import half_split
 
 SETS = (
     "colon", "leukemia", "prostate", "srbct83", "brain",

@@ -26,14 +26,3 @@ def load_open_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name in RAW:
         X = np.log2(np.maximum(X, RAW[name]))
     return X, y
-
-
-def half_split(y: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Stratified half/half: ceil(n_i / 2) of every class for training."""
-    rng = np.random.default_rng(seed)
-    train = []
-    for label in np.unique(y):
-        member = rng.permutation(np.flatnonzero(y == label))
-        train.append(member[: -(-member.size // 2)])
-    inside = np.sort(np.concatenate(train))
-    return inside, np.setdiff1d(np.arange(len(y)), inside)

@@ -30,12 +30,13 @@ MAY_IMPORT = {
     "estimators": MODELS,
     "studies": MODELS,
     "plots": RESULTS,
-    "report": RESULTS | {"plots"},
-    "cli": RESULTS | {"plots", "report", FACE},
+    "experiments": RESULTS | {"plots"},
+    "report": RESULTS | {"plots", "experiments"},
+    "cli": RESULTS | {"plots", "experiments", "report", FACE},
     "__main__": {"cli"},
     FACE: RESULTS | {"plots", "report"},
 }
-SKLEARN_ROOMS = {"estimators", "studies", "datasets", "cli"}
+SKLEARN_ROOMS = {"estimators", "studies", "datasets", "experiments", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
 # files of solvers/ that bring algorithms together, and are none
 DOORS = {

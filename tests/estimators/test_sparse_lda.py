@@ -277,7 +277,8 @@ def test_repeated_names_and_extreme_values_are_refused() -> None:
 def test_default_accuracy_on_the_open_sets(data_dir) -> None:
     """Half/half accuracy over ten sets, the bars of the benchmark (benchmarks.accuracy)."""
     from benchmarks.accuracy import BARS, KS, SETS, sparse_lda
-    from benchmarks.data import half_split, load_open_set
+    from benchmarks.data import load_open_set
+    from eigensieve.experiments.data import half_split
 
     accuracy = np.zeros((len(SETS), 10, len(KS)))
     for s, name in enumerate(SETS):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from benchmarks.data import half_split
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily
+from eigensieve.experiments.data import half_split
 from tests.oracles import linear
 
 Data = tuple[np.ndarray, np.ndarray]

@@ -30,6 +30,7 @@ COMMANDS = {
     "predict": "Classify the rows of a table with a model file.",
     "certify": "How far from optimal is a set of features that any tool has chosen?",
     "evaluate": "How well a model file does on a table with known labels.",
+    "reproduce": "The papers' tables and figures, regenerated and judged cell by cell.",
     "data": "List and describe the tables at hand.",
     "warmup": "Compile the numba kernels now, so that the first fit does not wait.",
 }

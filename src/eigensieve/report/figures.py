@@ -59,16 +59,20 @@ def inline_svg(figure: Figure, name: str, label: str) -> Markup:
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _draw(figure: Figure) -> bytes:
+def svg_file(figure: Figure) -> str:
+    """The figure as a file of its own, on white paper."""
+    return _draw(figure, transparent=False, facecolor="white").decode()
+
+
+def _draw(figure: Figure, **paper: Any) -> bytes:
     buffer = io.BytesIO()
+    paper = {"transparent": True} | paper
     # text stays text; the salt makes the ids repeatable
     options: Any = {"svg.fonttype": "none", "svg.hashsalt": "eigensieve", "svg.image_inline": True}
     with house_style(), matplotlib.rc_context(options), warnings.catch_warnings():
         # the reader's browser picks the font, so a glyph missing from ours does not matter
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(
-            buffer, format="svg", transparent=True, dpi=RASTER_DPI, metadata={"Date": None}
-        )
+        figure.savefig(buffer, format="svg", dpi=RASTER_DPI, metadata={"Date": None}, **paper)
     return buffer.getvalue()
 
 

@@ -1,0 +1,128 @@
+"""Results kept by content: what a task found, under a digest of all that it depends on.
+
+The digest covers the task's arguments, the module that runs it, the package's sources below the
+experiments, the versions of the numerical libraries, and the bytes of the data files. What is only
+shown (published figures, tolerances, words, plots) is not in it: judging again costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .data import data_file
+from .protocol import Experiment
+
+_PACKAGE = Path(__file__).parent.parent
+_ROOMS = ("kernels", "core", "solvers", "estimators", "studies", "datasets")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a task found, and what it cost."""
+
+    found: Any
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder with one small file per finished task."""
+
+    folder: Path
+
+    def get(self, experiment: Experiment, key: str) -> Outcome | None:
+        """What was found earlier; a file that cannot be read counts as none."""
+        try:
+            record = json.loads(self._path(experiment, key).read_text(encoding="utf-8"))
+            return Outcome(record["found"], float(record["seconds"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(
+        self, experiment: Experiment, key: str, task: Mapping[str, Any], outcome: Outcome
+    ) -> None:
+        """Keep it: the whole file or none."""
+        path = self._path(experiment, key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"{key}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        record = {"task": task, "seconds": outcome.seconds, "found": outcome.found}
+        try:
+            draft.write_text(json.dumps(record), encoding="utf-8")
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def forget(self, experiments: Iterable[Experiment]) -> None:
+        """Drop what was kept of these experiments."""
+        for experiment in experiments:
+            for path in self._path(experiment, "").parent.glob("*.json"):
+                path.unlink(missing_ok=True)
+
+    def _path(self, experiment: Experiment, key: str) -> Path:
+        return self.folder / experiment.name.replace("/", "-") / f"{key}.json"
+
+
+def task_key(experiment: Experiment, task: Mapping[str, Any]) -> str:
+    """The name under which a task's result is kept."""
+    parts = [
+        engine_digest(),
+        _module_digest(experiment.module),
+        json.dumps(task, sort_keys=True),
+        *(_file_digest(data_file(name)) for name in experiment.data),
+    ]
+    if experiment.alone:
+        parts.append(platform.node())  # seconds of this machine
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+@cache
+def engine_digest() -> str:
+    """Of all that an experiment may call: solvers, estimators, generators, libraries."""
+    paths = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
+    paths += [_PACKAGE / "experiments" / name for name in ("values.py", "data.py")]
+    versions = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return hashlib.sha256(versions.encode() + _contents(paths)).hexdigest()
+
+
+@cache
+def _module_digest(module: str) -> str:
+    """Of the experiment's module and of the helpers in its folder."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{module}: its TOML file has no module beside it")
+    path = Path(spec.origin)
+    return hashlib.sha256(_contents([path, *sorted(path.parent.glob("_*.py"))])).hexdigest()
+
+
+@cache
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _contents(paths: Iterable[Path]) -> bytes:
+    return b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in paths)
+
+
+def as_plain(found: Any) -> Any:
+    """Numbers, texts, lists and dicts only: what comes out of the cache is what went in."""
+    return json.loads(json.dumps(found, default=_convert))
+
+
+def _convert(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"a task returned a {type(value).__name__}; plain values only")

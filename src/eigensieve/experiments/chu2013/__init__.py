@@ -1,0 +1,1 @@
+"""Chu, Zhang: Sparse uncorrelated linear discriminant analysis (ICML 2013)."""

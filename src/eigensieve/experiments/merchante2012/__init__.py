@@ -1,0 +1,1 @@
+"""Sanchez Merchante, Grandvalet, Govaert: An efficient approach to sparse LDA (ICML 2012)."""

@@ -1,0 +1,1 @@
+"""Moghaddam, Weiss, Avidan: Generalized spectral bounds for sparse LDA (ICML 2006)."""

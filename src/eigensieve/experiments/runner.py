@@ -1,0 +1,152 @@
+"""Run experiments: the tasks in parallel, each kept in the cache, then measured and judged."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from ..studies.runner import quiet_run
+from .cache import Cache, Outcome, as_plain, task_key
+from .data import missing_files
+from .judge import Cell, Verdict, judge
+from .protocol import Experiment
+from .values import Measured
+
+StageProgress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """An experiment, run and judged.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    level : str
+        Which protocol was run.
+    cells : list of Cell
+    measured : Measured or None
+        None where nothing could be run.
+    missing : tuple of str
+        Data files that were not there.
+    seconds : float
+        CPU seconds of all tasks, those from the cache included.
+    n_tasks, n_cached : int
+    trouble : str
+        Why it failed, if it did.
+    """
+
+    experiment: Experiment
+    level: str
+    cells: list[Cell]
+    measured: Measured | None = None
+    missing: tuple[str, ...] = ()
+    seconds: float = 0.0
+    n_tasks: int = 0
+    n_cached: int = 0
+    trouble: str = ""
+
+    def count(self, verdict: Verdict) -> int:
+        """How many cells have this verdict."""
+        return sum(cell.verdict == verdict for cell in self.cells)
+
+    @property
+    def n_confirmed(self) -> tuple[int, int]:
+        """Cells in which ours agrees with an earlier reproduction, and all that have one."""
+        known = [cell.confirms for cell in self.cells if cell.confirms is not None]
+        return sum(known), len(known)
+
+
+def run_experiment(
+    experiment: Experiment,
+    level: str = "full",
+    *,
+    cache: Cache | None = None,
+    n_jobs: int | None = None,
+    progress: StageProgress | None = None,
+) -> Result:
+    """Measure and judge one experiment.
+
+    An error in it is part of the result: the other experiments go on. Ctrl-C is not caught; what
+    is in the cache stays there.
+
+    Examples
+    --------
+    >>> from eigensieve.experiments.catalogue import find_experiments
+    >>> from eigensieve.experiments.runner import run_experiment
+    >>> (experiment,) = find_experiments(["wolf2005/figure2a"])
+    >>> result = run_experiment(experiment, "smoke", n_jobs=1)
+    >>> result.trouble
+    ''
+    """
+    missing = tuple(missing_files(experiment.data))
+    if missing:
+        return Result(experiment, level, judge(experiment, None, missing), missing=missing)
+    try:
+        return _run(experiment, level, cache, n_jobs, progress)
+    except Exception as error:
+        trouble = f"{type(error).__name__}: {error}"
+        return Result(experiment, level, judge(experiment, None), trouble=trouble)
+
+
+def _run(
+    experiment: Experiment,
+    level: str,
+    cache: Cache | None,
+    n_jobs: int | None,
+    progress: StageProgress | None,
+) -> Result:
+    module = importlib.import_module(experiment.module)
+    protocol = dict(experiment.protocols[level])
+    tasks = [as_plain(task) for task in module.tasks(protocol)]
+    keys = [task_key(experiment, task) for task in tasks]
+    done: dict[int, Outcome] = {}
+    if cache is not None:
+        kept = ((i, cache.get(experiment, key)) for i, key in enumerate(keys))
+        done = {i: outcome for i, outcome in kept if outcome is not None}
+    n_cached = len(done)
+    tell(progress, experiment, len(done), len(tasks))
+    left = {i: task for i, task in enumerate(tasks) if i not in done}
+    with closing(_results(experiment, left, n_jobs)) as results:
+        for i, outcome in results:
+            done[i] = outcome
+            if cache is not None:
+                cache.put(experiment, keys[i], tasks[i], outcome)
+            tell(progress, experiment, len(done), len(tasks))
+    found = [done[i].found for i in range(len(tasks))]
+    with quiet_run():
+        measured: Measured = module.measure(protocol, found)
+    seconds = sum(outcome.seconds for outcome in done.values())
+    cells = judge(experiment, measured)
+    return Result(experiment, level, cells, measured, (), seconds, len(tasks), n_cached)
+
+
+def tell(progress: StageProgress | None, experiment: Experiment, done: int, total: int) -> None:
+    """Show how far an experiment has come."""
+    if progress is not None:
+        progress(experiment.name, done, total)
+
+
+def _results(
+    experiment: Experiment, tasks: Mapping[int, Mapping[str, Any]], n_jobs: int | None
+) -> Generator[tuple[int, Outcome]]:
+    if experiment.alone or n_jobs == 1 or len(tasks) < 2:
+        yield from (run_task(experiment.module, i, task) for i, task in tasks.items())
+        return
+    pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    yield from pool(delayed(run_task)(experiment.module, i, task) for i, task in tasks.items())
+
+
+def run_task(module: str, i: int, task: Mapping[str, Any]) -> tuple[int, Outcome]:
+    """One task, in this process or in another."""
+    with quiet_run():
+        work = importlib.import_module(module).work
+        start = time.process_time()
+        found = as_plain(work(**task))
+    return i, Outcome(found, time.process_time() - start)

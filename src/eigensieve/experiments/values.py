@@ -1,0 +1,70 @@
+"""What an experiment measures: figures with their standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Place = tuple[str, str]  # row and column of a cell
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measured figure (or word), with its standard error where chance has a part in it."""
+
+    value: float | str
+    se: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a whole experiment found.
+
+    Attributes
+    ----------
+    cells : dict
+        ``{(row, column): Value}``, in the order in which they are shown.
+    series : dict
+        What ``draw`` needs: plain numbers, texts and lists of them.
+    notes : sequence of str
+        Findings in sentences, computed from the figures.
+    """
+
+    cells: dict[Place, Value]
+    series: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def mean_value(values: Sequence[float] | np.ndarray) -> Value:
+    """Mean and standard error of repeated runs; one run alone has no standard error.
+
+    Examples
+    --------
+    >>> from eigensieve.experiments.values import mean_value
+    >>> mean_value([1.0, 3.0])
+    Value(value=2.0, se=1.0)
+    """
+    values = np.asarray(values, dtype=float)
+    se = None if values.size < 2 else float(values.std(ddof=1) / np.sqrt(values.size))
+    return Value(float(values.mean()), se)
+
+
+def share_value(hits: Sequence[bool] | np.ndarray) -> Value:
+    """Share of successes; its standard error is never 0, even where every run succeeded.
+
+    Two successes and two failures are added for the error (Agresti and Coull), as a share of 1 in
+    80 runs does not mean that a failure is impossible.
+
+    Examples
+    --------
+    >>> from eigensieve.experiments.values import share_value
+    >>> share_value([True] * 60).se > 0
+    True
+    """
+    hits = np.asarray(hits, dtype=float)
+    n = hits.size + 4
+    share = (hits.sum() + 2) / n
+    return Value(float(hits.mean()), float(np.sqrt(share * (1 - share) / n)))

@@ -1,0 +1,1 @@
+"""Wolf, Shashua: Feature selection for unsupervised and supervised inference (JMLR 2005)."""

@@ -1,0 +1,96 @@
+"""Results as texts and plain data: what the terminal, the JSON file and the page have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .judge import Cell, Verdict
+from .published import Published
+from .runner import Result
+
+SHOWN = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.CANNOT, Verdict.UNPUBLISHED, Verdict.NOT_RUN)
+
+
+def ours_text(cell: Cell) -> str:
+    """The measured figure with its standard error."""
+    if cell.ours is None:
+        return ""
+    if isinstance(cell.ours.value, str):
+        return cell.ours.value
+    text = _number(cell.ours.value, cell)
+    return text if not cell.ours.se else f"{text} ± {_number(cell.ours.se, cell, more=1)}"
+
+
+def _number(value: float, cell: Cell, more: int = 0) -> str:
+    """As many decimals as the published figure; more where they would hide the value."""
+    if not math.isfinite(value):
+        return str(value)
+    printed = next((p.text for p in (cell.published, cell.checked) if p is not None), "")
+    if cell.decimals is None:
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if "e-" in printed.lower() or "e+" in printed.lower():
+        return f"{value:.{cell.decimals}e}"
+    if value and abs(value) < 0.5 * 10.0 ** -(cell.decimals + more):
+        return f"{value:.1g}"
+    return f"{value:,.{cell.decimals + more}f}"
+
+
+def printed_text(published: Published | None) -> str:
+    """The published figure, as printed."""
+    return "" if published is None else published.text
+
+
+def count_text(results: Sequence[Result]) -> str:
+    """``12 cells match, 3 differ, ...``; what did not occur is left out."""
+    words = ("match", "differ", "cannot be had", "without a published figure", "not run")
+    counts = [sum(result.count(verdict) for result in results) for verdict in SHOWN]
+    parts = [f"{n} {word}" for n, word in zip(counts, words) if n]
+    return ", ".join(parts) if parts else "no cells"
+
+
+def confirmed_text(results: Sequence[Result]) -> str:
+    """How many figures of an earlier reproduction ours confirm."""
+    pairs = [result.n_confirmed for result in results]
+    agree, known = (sum(pair[i] for pair in pairs) for i in (0, 1))
+    return f"{agree} of {known} figures of an earlier reproduction are confirmed" if known else ""
+
+
+def as_data(result: Result) -> dict[str, Any]:
+    """One experiment as JSON values."""
+    experiment, measured = result.experiment, result.measured
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "kind": experiment.kind,
+        "level": result.level,
+        "protocol": dict(experiment.protocols[result.level]),
+        "missing": list(result.missing),
+        "trouble": result.trouble,
+        "cpu_seconds": round(result.seconds, 3),
+        "notes": [] if measured is None else list(measured.notes),
+        "counts": {str(verdict): result.count(verdict) for verdict in SHOWN},
+        "cells": [_cell_data(result, cell) for cell in result.cells],
+    }
+
+
+def _cell_data(result: Result, cell: Cell) -> dict[str, Any]:
+    ours = cell.ours
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "published": cell.published and cell.published.text,
+        "earlier": cell.checked and cell.checked.text,
+        "ours": None if ours is None else _finite(ours.value),
+        "se": None if ours is None or ours.se is None else _finite(ours.se),
+        "tolerance": result.experiment.tolerance(cell.column).text,
+        "verdict": str(cell.verdict),
+        "confirms_earlier": cell.confirms,
+        "why": cell.why,
+    }
+
+
+def _finite(value: float | str) -> float | str | None:
+    """JSON knows no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,94 @@
+"""The sentences of the page of reproductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..experiments.judge import Verdict
+from ..experiments.runner import Result
+from ..experiments.words import confirmed_text
+
+KINDS = {
+    "reproduction": "",
+    "analogue": "an analogue: the paper's data cannot be had, ours stand for them",
+    "own": "our own question",
+}
+LEVELS = {
+    "full": "full protocol",
+    "quick": "quick run: fewer repetitions",
+    "smoke": "smoke test: as little as possible",
+}
+MATCHES = (
+    "Our figure is the published one, within the tolerance that the experiment states beforehand "
+    "and half a unit of the last printed digit."
+)
+UNPUBLISHED = (
+    "The paper prints no figure for it, or shows a curve without numbers: ours stands alone."
+)
+ERRORS = (
+    "Two means of random runs differ by chance. With a tolerance of two standard errors, about one "
+    "cell in twenty that truly agrees is said to differ."
+)
+EARLIER = (
+    "What an independent reproduction, written down before this one, found; judged by the same "
+    "tolerance."
+)
+GLOSSARY = [
+    ("Matches (✓)", MATCHES),
+    ("Differs (≠)", "It is not. The number in brackets leads to the reason, where it is known."),
+    ("Cannot be had (✕)", "The data or the method are not available; the reason is given."),
+    ("Nothing published", UNPUBLISHED),
+    ("Not run (·)", "Left out of this protocol."),
+    ("±", "The standard error of our figure, where chance has a part in it."),
+    ("Standard errors of the difference", ERRORS),
+    ("Earlier run", EARLIER),
+    ("Analogue", "The paper's own data cannot be had; the same procedure was run on others."),
+]
+
+
+def protocol_of(results: Sequence[Result]) -> str:
+    """Which protocol was run."""
+    return LEVELS[results[0].level]
+
+
+def lead(results: Sequence[Result]) -> list[str]:
+    """The result in a sentence or two."""
+    match, differ = (
+        sum(r.count(verdict) for r in results) for verdict in (Verdict.MATCHES, Verdict.DIFFERS)
+    )
+    if match + differ == 0:
+        return ["No published figure could be judged."]
+    share = round(100 * match / (match + differ))
+    checked = f"Of {match + differ:,} published figures and claims that could be checked"
+    return [
+        f"{checked}, {match:,} ({share}\u00a0%) come out again and {differ:,} do not.",
+        "Every verdict is computed, by tolerances stated before the runs.",
+    ]
+
+
+def findings(results: Sequence[Result]) -> list[str]:
+    """What else to know at once."""
+    sentences = []
+    confirmed = confirmed_text(results)
+    if confirmed:
+        sentences.append(f"{confirmed}.")
+    if results[0].level != "full":
+        sentences.append(
+            f"This is a {LEVELS[results[0].level]}; its verdicts are provisional. Without --quick "
+            "the papers\u2019 own protocols are run."
+        )
+    failed = [result.experiment.name for result in results if result.trouble]
+    if failed:
+        sentences.append(f"Failed: {', '.join(failed)}.")
+    missing = sorted({file for result in results for file in result.missing})
+    if missing:
+        sentences.append(f"Data files that are missing: {', '.join(missing)}.")
+    return sentences
+
+
+def tolerances(result: Result) -> list[tuple[str, str]]:
+    """What may be how far away, in words."""
+    given = result.experiment.tolerances
+    shown = {cell.column for cell in result.cells}
+    rows = [(column, value.text) for column, value in given.items() if column in shown]
+    return [*rows, ("all other columns" if rows else "all columns", given["default"].text)]
