@@ -189,7 +189,8 @@ def finish(results: Sequence[Result], out: Path, seconds: float, as_json: bool) 
     if not results:
         return
     ran = [result for result in results if not result.missing and not result.trouble]
-    click.echo(f"\n{len(ran)} experiments, {seconds:.0f} s: {count_text(ran)}")
+    n = f"{len(ran)} experiment{'' if len(ran) == 1 else 's'}"
+    click.echo(f"\n{n}, {seconds:.0f} s: {count_text(ran)}")
     if confirmed_text(ran):
         click.echo(confirmed_text(ran))
     click.echo(f"\nreport:  {out / REPORT}\nresults: {out / RESULTS}")

@@ -52,7 +52,7 @@ class Cell:
     decimals: int | None = None
 
 
-def judge(
+def judge_cells(
     experiment: Experiment, measured: Measured | None, missing: tuple[str, ...] = ()
 ) -> list[Cell]:
     """Every cell of an experiment; ``missing`` are data files that were not there."""

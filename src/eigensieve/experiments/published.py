@@ -133,6 +133,8 @@ def agrees(ours: Value, published: Published, tolerance: Tolerance, spread: Spre
     """
     if published.word is not None or isinstance(ours.value, str):
         return str(ours.value) == published.word
+    if not math.isfinite(ours.value):
+        return False
     se = ours.se or 0.0
     if published.is_claim:
         room = tolerance.absolute + tolerance.errors * se

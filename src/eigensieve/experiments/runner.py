@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from ..studies.runner import quiet_run
 from .cache import Cache, Outcome, as_plain, task_key
 from .data import missing_files
-from .judge import Cell, Verdict, judge
+from .judge import Cell, Verdict, judge_cells
 from .protocol import Experiment
 from .values import Measured
 
@@ -87,12 +87,12 @@ def run_experiment(
     """
     missing = tuple(missing_files(experiment.data))
     if missing:
-        return Result(experiment, level, judge(experiment, None, missing), missing=missing)
+        return Result(experiment, level, judge_cells(experiment, None, missing), missing=missing)
     try:
         return _run(experiment, level, cache, n_jobs, progress)
     except Exception as error:
         trouble = f"{type(error).__name__}: {error}"
-        return Result(experiment, level, judge(experiment, None), trouble=trouble)
+        return Result(experiment, level, judge_cells(experiment, None), trouble=trouble)
 
 
 def _run(
@@ -123,7 +123,7 @@ def _run(
     with quiet_run():
         measured: Measured = module.measure(protocol, found)
     seconds = sum(outcome.seconds for outcome in done.values())
-    cells = judge(experiment, measured)
+    cells = judge_cells(experiment, measured)
     return Result(experiment, level, cells, measured, (), seconds, len(tasks), n_cached)
 
 

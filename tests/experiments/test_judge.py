@@ -1,0 +1,81 @@
+"""Verdicts are computed from what was measured; a TOML file that means nothing is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from eigensieve.errors import InputError
+from eigensieve.experiments.judge import Verdict, judge_cells
+from eigensieve.experiments.values import Measured, Value
+from tests.experiments.conftest import TOML, Write
+
+
+def test_every_cell_has_its_verdict(write_experiment: Write) -> None:
+    experiment = write_experiment()
+    values = {("base 2", "power"): 4.0, ("base 3", "power"): 9.0, ("base 4", "power"): 16.0}
+    cells = judge_cells(experiment, Measured({place: Value(v) for place, v in values.items()}))
+    assert [(cell.row, cell.verdict, cell.confirms) for cell in cells] == [
+        ("base 2", Verdict.MATCHES, None),
+        ("base 3", Verdict.DIFFERS, True),
+        ("base 4", Verdict.UNPUBLISHED, None),
+        ("base 9", Verdict.CANNOT, None),
+    ]
+    assert [cell.why for cell in cells] == ["", "a slip of the pen", "", "nine is not available"]
+
+
+def test_a_reason_is_not_given_for_what_matches(write_experiment: Write) -> None:
+    experiment = write_experiment(TOML.replace('power = "10"', 'power = "9"'))
+    (cell, *_) = judge_cells(experiment, Measured({("base 3", "power"): Value(9.0)}))
+    assert (cell.verdict, cell.why) == (Verdict.MATCHES, "")
+
+
+def test_what_a_level_leaves_out_is_not_run(write_experiment: Write) -> None:
+    cells = judge_cells(write_experiment(), Measured({("base 3", "power"): Value(9.0)}))
+    assert {c.row: c.verdict for c in cells}["base 2"] == Verdict.NOT_RUN
+
+
+def test_what_was_measured_can_be_had(write_experiment: Write) -> None:
+    cells = judge_cells(write_experiment(), Measured({("base 9", "power"): Value(81.0)}))
+    assert {c.row: c.verdict for c in cells}["base 9"] == Verdict.MATCHES
+
+
+def test_missing_data_are_named(write_experiment: Write) -> None:
+    cells = judge_cells(write_experiment(), None, ("colon.npz",))
+    assert {cell.verdict for cell in cells} == {Verdict.CANNOT}
+    assert "colon.npz" in {c.row: c.why for c in cells}["base 2"]
+
+
+def test_the_closest_reason_counts(write_experiment: Write) -> None:
+    given = TOML.replace(
+        '"base 3" = "a slip of the pen"',
+        '"| power" = "column"\n"base 3" = "row"\n"base 3 | power" = "cell"',
+    )
+    wrong = Measured({(f"base {b}", "power"): Value(0.0) for b in (2, 3)})
+    cells = judge_cells(write_experiment(given), wrong)
+    assert [cell.why for cell in cells[:2]] == ["column", "cell"]
+
+
+def test_a_row_without_columns_can_be_out_of_reach(write_experiment: Write) -> None:
+    given = TOML.replace('"base 9" =', '"Sun" = "no data"\n"base 9" =')
+    cells = judge_cells(write_experiment(given), None)
+    assert [(c.column, c.verdict, c.why) for c in cells if c.row == "Sun"] == [
+        ("", Verdict.CANNOT, "no data")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[tolerance]", "[tolerances]", "unknown: tolerances"),
+        ("bases = [2, 3]\n", "base = [2]\n", "overrides what .protocol. has not: base"),
+        ('about = "', 'kind = "copy"\nabout = "', "kind is one of"),
+        ("default = 0", 'default = "some"', "tolerance"),
+        ('about = "', 'spread = "sd"\nabout = "', "sd of N"),
+        ('title = "Table 1: powers"', "", "title"),
+        ("[protocol]", "[protocol", "Expected"),
+        ('power = "4"', "power = 4", "int"),
+    ],
+)
+def test_a_broken_file_is_refused(write_experiment: Write, old, new, said) -> None:
+    with pytest.raises(InputError, match=said):
+        write_experiment(TOML.replace(old, new, 1))

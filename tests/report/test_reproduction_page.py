@@ -1,0 +1,107 @@
+"""The page of reproductions: what it says, and how it looks in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eigensieve.experiments.catalogue import find_experiments
+from eigensieve.experiments.judge import Cell, Verdict
+from eigensieve.experiments.published import read_published
+from eigensieve.experiments.runner import Result, run_experiment
+from eigensieve.experiments.values import Measured, Value
+from eigensieve.experiments.words import ours_text
+from eigensieve.report.reproduction import draw_figures, render_reproduction
+from tests.report.pages import assert_opens_offline_and_fits, text_of
+
+
+def shown(value: float, published: str = "", decimals: int | None = None, se=None) -> str:
+    figure = read_published(published) if published else None
+    return ours_text(Cell("r", "c", figure, None, Value(value, se), Verdict.MATCHES,
+                          decimals=decimals))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (shown(18.66, "19.9", 1, 0.123), "18.7 ± 0.12"),
+        (shown(1011.44, "1,011.4", 1), "1,011.4"),
+        (shown(3.381e-6, "3.38e-6", 2), "3.38e-06"),
+        (shown(1.2345), "1.23"),
+        (shown(12345.6), "12,346"),
+        (shown(0.0004, "0.02", 2), "0.0004"),
+        (shown(0.0, "0.02", 2), "0.00"),
+        (shown(float("nan"), "0.02", 2), "nan"),
+    ],
+)
+def test_figures_are_shown_as_the_paper_prints_them(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@pytest.fixture(scope="module")
+def figure2a() -> Result:
+    (experiment,) = find_experiments(["wolf2005/figure2a"])
+    return run_experiment(experiment, "smoke", n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def hostile(figure2a: Result) -> Result:
+    """All kinds of verdicts, in a grid, with words that would like to be markup."""
+    values = {(f"row {i} <script>alert(1)</script>", c): Value(1.0, 0.1) for i in range(40)
+              for c in ("a", "b")}  # fmt: skip
+    kinds = list(Verdict)
+    published = read_published("1.0")
+    cells = [
+        Cell(*place, published, published, value, kinds[i % 5], i % 3 == 0, "why <i>" * (i % 2), 1)
+        for i, (place, value) in enumerate(values.items())
+    ]
+    measured = Measured(values, figure2a.measured.series, ["a note <b>bold</b>"])
+    return Result(figure2a.experiment, "full", cells, measured, trouble="ValueError: <p>")
+
+
+def test_the_page_counts_what_it_shows(figure2a: Result) -> None:
+    text = text_of(render_reproduction([figure2a], draw_figures([figure2a]), command="x y"))
+    match, differ = (figure2a.count(v) for v in (Verdict.MATCHES, Verdict.DIFFERS))
+    assert f"Of {match + differ} published figures and claims" in text
+    assert "smoke test" in text
+    for cell in figure2a.cells:
+        assert cell.row in text
+        if cell.verdict == Verdict.DIFFERS and cell.why:
+            assert cell.why in text
+
+
+def test_nothing_on_the_page_is_markup(hostile: Result) -> None:
+    html = render_reproduction([hostile], draw_figures([hostile]))
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "why &lt;i&gt;" in html
+    assert "a note &lt;b&gt;" in html
+    assert "ValueError: &lt;p&gt;" in html
+
+
+def test_an_interrupted_run_says_so(figure2a: Result) -> None:
+    html = render_reproduction([figure2a], {}, unfinished=["own/gaps"])
+    assert "Left: own/gaps." in text_of(html)
+
+
+def test_missing_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
+    (experiment,) = find_experiments(["moghaddam2006/figure2"])
+    result = run_experiment(experiment)
+    text = text_of(render_reproduction([result], draw_figures([result])))
+    assert "Data files that are missing: sonar.npz." in text
+    assert "No published figure could be judged." in text
+
+
+@pytest.mark.browser
+def test_the_page_opens_offline_and_fits(
+    browser: Any, figure2a: Result, hostile: Result, tmp_path: Path
+) -> None:
+    for name, result in (("plain", figure2a), ("hostile", hostile)):
+        path = tmp_path / f"{name}.html"
+        html = render_reproduction([result], draw_figures([result]), command="eigensieve x")
+        path.write_text(html, encoding="utf-8")
+        for width in (1280, 768, 380, 320):
+            assert_opens_offline_and_fits(browser, path, width)
