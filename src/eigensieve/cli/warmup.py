@@ -97,6 +97,18 @@ def run_small_problems() -> None:
     run_small_pursuit()
     run_small_penalized_lda()
     run_small_group_lasso()
+    run_small_pairs()
+
+
+def run_small_pairs() -> None:
+    """The Monte Carlo of Moghaddam et al."""
+    import numpy as np
+
+    from ..datasets.moghaddam2006 import draw_pairs
+    from ..kernels.pairs import solve_pairs
+
+    A, B = draw_pairs(2, np.random.default_rng(0), n=6)
+    solve_pairs(A, B, np.tile(np.arange(6), (2, 1, 1)))
 
 
 def run_small_group_lasso() -> None:
