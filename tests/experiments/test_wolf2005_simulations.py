@@ -1,0 +1,234 @@
+"""The pieces of the simulations of Wolf & Shashua (2005), against arithmetic of their own."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.svm import SVC
+
+from eigensieve.datasets import wolf2005
+from eigensieve.experiments.wolf2005 import (
+    _common,
+    bendor,
+    figure2a,
+    figure2b,
+    figure3a,
+    figure3b,
+    figure6b,
+)
+from tests.oracles import qalpha as oracle
+
+
+def test_weights_are_those_of_the_definitions() -> None:
+    """A table small enough that 20 cycles by the definitions are quick; the same start."""
+    X = wolf2005.clusters_in_noise(3, np.random.default_rng(0))[0][:, :20]
+    M = oracle.normalize_rows(X.T)
+    Q = oracle.svd_start(M, 3)
+    alpha = np.zeros(20)
+    for _ in range(20):
+        G = (M @ M.T) * (M @ Q @ Q.T @ M.T)
+        alpha = np.linalg.eigh(G)[1][:, -1]
+        Q = np.linalg.qr((M.T * alpha) @ M @ Q)[0]
+    alpha *= np.sign(alpha.sum())
+    # stops where a cycle moves the weights by no more than 1e-4
+    np.testing.assert_allclose(_common.weigh(X, 3), alpha, atol=1e-3)
+
+
+# -- figure 2(a) -----------------------------------------------------------------------------
+
+
+def test_positive_share_of_two_by_two() -> None:
+    """Of a 2 x 2 matrix it is positive if and only if the entry beside the diagonal is."""
+    part = figure2a.work("1/6", 2, 4000, 0)
+    share = stats.norm.cdf(1 / np.sqrt(2))
+    assert abs(part["hits"] / 4000 - share) < 4 * np.sqrt(share * (1 - share) / 4000)
+
+
+def test_one_sign_is_positive_and_two_are_not() -> None:
+    assert figure2a.is_positive(np.ones((3, 3)))
+    v = np.array([1.0, 2.0, -0.1])
+    assert not figure2a.is_positive(np.outer(v, v))
+
+
+def test_size_from_which_the_share_stays_above() -> None:
+    assert figure2a.first_above({2: 0.5, 3: 0.995, 4: 0.98, 5: 0.991, 6: 1.0}) == 5
+    assert figure2a.first_above({2: 1.0, 3: 0.99}) == 0
+    assert figure2a.first_above({2: 1.0, 3: 1.0}) == 2
+
+
+# -- figure 2(b) -----------------------------------------------------------------------------
+
+
+def test_sparsity_of_known_weights() -> None:
+    one = figure2b.describe(np.eye(10)[0])
+    assert (one["hoyer"], one["small"], one["most"], one["smallest"]) == (1.0, 90.0, 10.0, 0.0)
+    equal = figure2b.describe(np.ones(16))
+    assert equal["hoyer"] == pytest.approx(0.0)
+    assert (equal["small"], equal["most"]) == (0.0, 93.75)  # 15 of 16: 90 % needs 14.4
+
+
+def test_negative_weights_are_counted() -> None:
+    mixed = figure2b.describe(np.array([4.0, -1.0, 3.0, 0.0]))
+    assert mixed["smallest"] == -0.25
+    assert mixed["negative"] == 12.5
+    # Hoyer (2004) for 4 entries: (2 - 8 / sqrt 26) / (2 - 1)
+    assert mixed["hoyer"] == pytest.approx(2 - 8 / np.sqrt(26))
+
+
+@pytest.mark.parametrize(
+    ("smallest", "positive", "share"), [(0.0, "yes", 1.0), (-0.005, "yes", 0.5), (-0.5, "no", 0.5)]
+)
+def test_words_of_figure_2b(smallest: float, positive: str, share: float) -> None:
+    run = {"smallest": 0.0, "negative": 0.0, "hoyer": 0.5, "small": 60.0, "most": 5.0, "hits": 0.5}
+    runs = [run, {**run, "smallest": smallest, "small": 30.0}]
+    cells = figure2b.measure({}, [{"alpha": [1.0], "runs": runs}] * 2).cells
+    assert cells["random matrix", "positive"].value == positive
+    assert cells["random matrix", "sparse"].value == "no"  # 45 % on average
+    assert cells["random matrix", "runs without a negative weight"].value == share
+
+
+# -- figure 3 --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def labelled() -> wolf2005.Labelled:
+    return wolf2005.weston_linear(31, np.random.default_rng(3))
+
+
+def test_filters(labelled: wolf2005.Labelled) -> None:
+    X, y, _ = labelled
+    far = figure3a.distances(X, y)
+    near = figure3a.correlations(X, y)
+    fisher = figure3a.fisher_scores(X, y)
+    for j in range(0, X.shape[1], 10):
+        one, other = X[y == 1, j], X[y == -1, j]
+        assert far[j] == pytest.approx(stats.ks_2samp(one, other).statistic)
+        assert near[j] == pytest.approx(abs(stats.pearsonr(X[:, j], y).statistic))
+        apart = (np.mean(one) - np.mean(other)) ** 2
+        assert fisher[j] == pytest.approx(apart / (np.var(one) + np.var(other)))
+
+
+def test_error_is_that_of_a_machine_on_standardised_features(labelled: wolf2005.Labelled) -> None:
+    columns = np.array([1, 2, 4])
+    test = wolf2005.weston_linear(200, np.random.default_rng(4))
+    X, y = labelled[0][:, columns], labelled[1]
+    center, width = X.mean(axis=0), X.std(axis=0)
+    machine = SVC(kernel="linear", C=1.0).fit((X - center) / width, y)
+    wrong = machine.predict((test[0][:, columns] - center) / width) != test[1]
+    assert figure3a.error_of("linear", labelled, test, columns) == pytest.approx(wrong.mean())
+
+
+@pytest.mark.parametrize(("extra", "word"), [(0.04, "yes"), (0.06, "no")])
+def test_falling_behind(extra: float, word: str) -> None:
+    """The size with the largest difference decides; each problem has its own supervised variant."""
+    protocol = {"sizes": [20, 50], "runs": 2, "tests": 10, "seed": 0}
+    found = []
+    for task in figure3a.tasks(protocol):
+        errors = {name: [0.3, 0.1] for name in (*figure3a.STYLES, figure3a.HITS)}
+        if task["problem"] == "non-linear" and task["q"] == 50:
+            errors["supervised, offset 0"] = [0.3 - extra, 0.1 - extra]
+        found.append(errors)
+    cells = figure3a.measure(protocol, found).cells
+    assert cells["non-linear: unsupervised", figure3a.CLOSE].value == word
+    assert cells["linear: unsupervised", figure3a.CLOSE].value == "yes"
+    gap = cells["non-linear: unsupervised less supervised", "q = 50"]
+    assert gap.value == pytest.approx(extra)
+    assert gap.se == pytest.approx(0.0)  # run by run: the spread of runs cancels
+
+
+def test_sparsity_gap_by_hand() -> None:
+    alpha = np.array([4.0, 2.0, 1.0, 0.0, 0.5])
+    assert figure3b.sparsity_gap(alpha, np.array([True, True, False, False, False])) == 6.0
+
+
+def test_choices_of_k_are_compared_over_few_and_many_clusters() -> None:
+    means: dict[str, tuple[float, float]] = {
+        "k = n_c": (9, 1), "k = n_c + 2": (8, 2), "k = n_c - 2": (7, 3), "k = n_c - 4": (99, 4),
+    }  # fmt: skip
+    widths = {"k = n_c": 3, "k = n_c + 2": 2, "k = n_c - 2": 1, "k = n_c - 4": 50}
+    gaps = {
+        name: {n: (few if n <= 6 else many) + np.array([-1, 1]) * widths[name] for n in (2, 6, 7)}
+        for name, (few, many) in means.items()
+    }
+    found = {place: value.value for place, value in figure3b.compare(gaps).items()}
+    assert found == {
+        ("few clusters", "largest mean gap"): "k = n_c",
+        ("few clusters", "k = n_c - 2 less k = n_c"): -2.0,
+        ("few clusters", "wider bars than for many"): "no",
+        ("many clusters", "largest mean gap"): "k = n_c - 2",
+        ("many clusters", "k = n_c - 2 less k = n_c"): 2.0,
+        ("many clusters", "n_c - 4 better than n_c - 2"): "yes",
+        ("all", "largest deviation"): "k = n_c",
+        ("all", "smallest deviation"): "k = n_c - 2",
+    }
+
+
+# -- figure 6(b) -----------------------------------------------------------------------------
+
+
+def test_signs_of_sessions_do_not_matter_to_kernel_and_squares() -> None:
+    """They are hidden from both; the plain method is another one for every draw of them."""
+    X = wolf2005.hidden_sessions(0.01, np.random.default_rng(0))[0]
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(15, 60))
+    before = figure6b.weigh_all(X)
+    after = figure6b.weigh_all(X * np.repeat(signs, 8, axis=0))
+    np.testing.assert_allclose(before[0], after[0], atol=1e-9)
+    np.testing.assert_allclose(before[1], after[1], atol=1e-9)
+    assert np.abs(before[2] - after[2]).max() > 0.1
+
+
+@pytest.mark.parametrize(("wrong", "success"), [(2, True), (3, False)])
+def test_ten_of_twelve_are_a_success(
+    wrong: int, success: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alpha = np.zeros(60)
+    alpha[wrong : wrong + 12] = 1.0  # the first 12 features are relevant
+    monkeypatch.setattr(figure6b, "weigh_all", lambda X: (alpha, alpha, alpha))
+    assert figure6b.work(0.01, 1, 0)["kernel"] == [success]
+
+
+# -- Ben-Dor ---------------------------------------------------------------------------------
+
+
+def test_times_likelier_by_counting() -> None:
+    """Three runs of 4 relevant among 10 features; 4, 3 and 2 of the chosen four are relevant."""
+    chosen_relevant, chosen_other = 4 + 3 + 2, 0 + 1 + 2
+    expected = (chosen_relevant / 12) / (chosen_other / 18)
+    assert bendor.likelier([4, 3, 2], 4, 10) == pytest.approx(expected)
+    assert bendor.likelier([4, 4], 4, 10) == pytest.approx(12.0)  # one wrong of 2 x 6 is counted
+
+
+def test_unit_norm_does_not_see_the_distance_of_the_means() -> None:
+    """The same draw, relevant features 555 times as small: without unit norm, another choice."""
+    usual, close = (bendor.work(setting, 3, 0)["hits"] for setting in ({}, {"d": 1.0}))
+    assert usual["unit norm"] == close["unit norm"]
+    assert usual["raw scale"] != close["raw scale"]
+
+
+def test_variance_alone_ranks_by_variance() -> None:
+    X, _, relevant = wolf2005.ben_dor(np.random.default_rng(7), m=40, d=1.0)
+    variances = [np.var(column) for column in X.T]
+    order = sorted(range(40), key=lambda j: -variances[j])[: int(relevant.sum())]
+    found = bendor.work({"m": 40, "d": 1.0}, 1, 7)
+    assert found["hits"]["variance alone"] == [sum(relevant[j] for j in order)]
+
+
+def test_rows_of_the_ben_dor_study() -> None:
+    protocol: dict[str, Any] = {"m": [5], "d": [1], "e": [0.9], "s": [2], "runs": 2, "seed": 0}
+    counts = itertools.count(1)
+    found = [
+        {"hits": {name: [next(counts)] * 2 for name in bendor.LINES},
+         "n_relevant": 100, "n_features": 200}
+        for _ in bendor.tasks(protocol)
+    ]  # fmt: skip
+    measured = bendor.measure(protocol, found)
+    assert measured.cells["defaults", "precision, unit norm"].value == 0.01
+    # the third setting is d = 1: hits 7, 8, 9 where the defaults have 1, 2, 3
+    change = measured.cells["d = 1", "precision less the default's, raw scale"]
+    assert change.value == pytest.approx(0.06)
+    assert measured.series["d"]["at"] == [1, 555]
+    assert measured.series["d"]["unit norm"] == [0.07, 0.01]
