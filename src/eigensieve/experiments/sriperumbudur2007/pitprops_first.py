@@ -1,0 +1,90 @@
+"""The first component of the pit props with exactly k features, k = 1..13, against the optimum.
+
+The optimum is proved by exact search. Beside it: DC-PCA as in the paper (weights recomputed, no
+exchanges), SCoTLASS, SPCA and DSPCA, each with exactly k features and the best weights for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from ...core.pencil import Pencil
+from ...plots._style import PALETTE, legend_below, new_figure
+from ...solvers.dispatch import solve
+from ..values import Measured, Value
+from ._components import PAPER, pit_props
+from ._figure import line_style
+
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "optimum": ("exact", {}),
+    "DC-PCA": ("dc", PAPER),
+    "SCoTLASS": ("scotlass", {"n_starts": 0}),
+    "SPCA": ("spca", {"ridge": 1e-6}),
+    "DSPCA": ("dspca", {}),
+}
+
+
+def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
+    """One a method."""
+    return [{"method": method, "ks": protocol["ks"]} for method in OPTIONS]
+
+
+def work(method: str, ks: list[int]) -> dict[str, Any]:
+    """The variance of k features for every k, and whether it is proved to be the largest."""
+    pencil = Pencil(pit_props())
+    solver, options = OPTIONS[method]
+    values, proved = [], []
+    for k in ks:
+        solution = solve(pencil, k, solver, **options)
+        solution.verify(pencil)
+        values.append(solution.objective)
+        proved.append(solution.is_certified)
+    return {"values": values, "proved": proved}
+
+
+def measure(protocol: dict[str, Any], found: list[dict[str, Any]]) -> Measured:
+    """The variances, and the k at which a method misses the optimum."""
+    ks, values = protocol["ks"], dict(zip(OPTIONS, found))
+    cells = {}
+    for i, k in enumerate(ks):
+        for method, entry in values.items():
+            cells[f"k = {k}", method] = Value(entry["values"][i])
+        word = "yes" if values["optimum"]["proved"][i] else "no"
+        cells[f"k = {k}", "proved"] = Value(word)
+    best = np.array(values["optimum"]["values"])
+    loss = {m: (1 - np.array(e["values"]) / best).tolist() for m, e in values.items()}
+    notes = [_misses(m, ks, lost) for m, lost in loss.items() if m != "optimum"]
+    return Measured(cells, {"ks": ks, "loss": loss}, notes)
+
+
+def _misses(method: str, ks: list[int], loss: list[float]) -> str:
+    missed = [str(k) for k, lost in zip(ks, loss) if lost > 1e-6]
+    if not missed:
+        return f"{method} finds the optimum at every k."
+    at = ", ".join(missed)
+    return f"{method} misses the optimum at k = {at}, by {100 * max(loss):.1f} % at most."
+
+
+def draw(series: dict[str, Any]) -> Figure:
+    """How much of the optimum is lost at every k."""
+    figure = new_figure(3.6)
+    ax = figure.subplots()
+    for method, lost in series["loss"].items():
+        if method == "optimum":
+            continue
+        style = (
+            {"color": PALETTE[4], "marker": "v", "ms": 5, "lw": 1.3}
+            if method == "SCoTLASS"
+            else line_style(method)
+        )
+        ax.plot(series["ks"], 100 * np.array(lost), label=method, **style)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("number of features, k")
+    ax.set_ylabel("variance lost to the optimum, %")
+    ax.grid(axis="y")
+    legend_below(ax, *ax.get_legend_handles_labels())
+    return figure

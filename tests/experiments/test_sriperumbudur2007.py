@@ -1,0 +1,120 @@
+"""D.C. programming: the pieces of its experiments against own arithmetic."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from eigensieve.core.pencil import Pencil
+from eigensieve.experiments.sriperumbudur2007 import _components, colon, pitprops, sparsity
+from eigensieve.experiments.sriperumbudur2007.scaling import exponent, random_problem
+
+
+def covariance(p: int = 7, seed: int = 0) -> np.ndarray:
+    X = np.random.default_rng(seed).normal(size=(40, p)) @ np.diag(np.arange(1.0, p + 1))
+    return np.cov(X.T)
+
+
+def test_variances_are_those_of_the_rows() -> None:
+    """Plain, adjusted (QR of the scores) and subspace variance, from rows with this covariance."""
+    C = covariance()
+    V = np.random.default_rng(1).normal(size=(7, 3)) * (np.arange(21).reshape(7, 3) % 4 > 0)
+    V /= np.linalg.norm(V, axis=0)
+    found = _components.describe(Pencil(C), V)
+    scores = linalg.sqrtm(C).real @ V
+    total = np.trace(C) / 100
+    np.testing.assert_allclose(found["plain"], np.cumsum((scores**2).sum(axis=0)) / total)
+    R = np.linalg.qr(scores, mode="r")
+    np.testing.assert_allclose(found["adjusted"], np.cumsum(np.diag(R) ** 2) / total)
+    inside = [np.trace(np.linalg.pinv(V[:, :t]) @ C @ V[:, :t]) for t in (1, 2, 3)]
+    np.testing.assert_allclose(found["subspace"], np.array(inside) / total)
+    assert _components.cardinalities(found) == (V != 0).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("deflation", ["projection", "hotelling"])
+def test_components_one_after_the_other(deflation: str) -> None:
+    """The second has the largest variance, by brute force, in what the first leaves."""
+    C = covariance()
+    V = _components.sequential_components(Pencil(C), [2, 3], "exact", deflation)
+    x, P = V[:, 0], np.eye(7) - np.outer(V[:, 0], V[:, 0])
+    rest = P @ C @ P if deflation == "projection" else C - (x @ C @ x) * np.outer(x, x)
+    for A, k, v in ((C, 2, V[:, 0]), (rest, 3, V[:, 1])):
+        sets = map(list, combinations(range(7), k))
+        best = max(np.linalg.eigvalsh(A[np.ix_(S, S)])[-1] for S in sets)
+        assert v @ A @ v == pytest.approx(best)
+        assert np.count_nonzero(v) == k
+
+
+def test_relaxed_component_without_a_limit_is_the_eigenvector() -> None:
+    C = covariance()
+    x = _components.relaxed_component(C, 7)
+    assert abs(x @ linalg.eigh(C)[1][:, -1]) == pytest.approx(1, abs=1e-5)
+    # one feature: X is diagonal, and the largest variance takes all
+    assert np.flatnonzero(_components.relaxed_component(C, 1)).tolist() == [np.diag(C).argmax()]
+
+
+def test_equal_sets_in_any_order_read_alike() -> None:
+    words = {pitprops.show_supports(s) for s in ([[3, 4], [9], [7]], [[7], [3, 4], [9]])}
+    assert words == {"{3,4} {7} {9}"}
+
+
+def test_refine_finds_every_interval() -> None:
+    """A step function with a narrow interval that no point of the grid hits."""
+    edges, calls = [1.0, 3.0, 3.003, 8.0], []
+
+    def count(rho: float) -> int:
+        calls.append(rho)
+        return int(np.sum(rho < np.array(edges)))
+
+    seen = sparsity.refine(count, np.geomspace(0.5, 9.0, 6).tolist(), 1e-6)
+    rhos = sorted(seen)
+    found = sparsity.widths(rhos, [seen[rho] for rho in rhos])
+    assert found.keys() == {0, 1, 2, 3, 4}
+    assert found[2] == pytest.approx(0.1, abs=1e-3)  # 3 to 3.003
+    assert found[3] == pytest.approx(200, abs=1e-2)
+    assert len(calls) < 150
+
+
+def test_widths_takes_the_widest_of_several() -> None:
+    """A number that comes back: its widest interval, not the sum, not from end to end."""
+    found = sparsity.widths([1.0, 1.1, 2.0, 3.0, 4.5], [2, 2, 1, 2, 2])
+    assert found == {2: pytest.approx(50), 1: 0.0}
+
+
+def test_no_penalty_gives_four_pit_props(data_dir: Path) -> None:
+    """Between 5 and 3 features nothing lasts: iterated by hand, 4 are only passed through."""
+    A = _components.pit_props()
+    x0 = linalg.eigh(A)[1][:, -1]
+    numbers = set()
+    for rho in np.linspace(0.3222, 0.3224, 9):
+        x = x0
+        for _ in range(20_000):
+            g = A @ x
+            t = np.divide(rho / 2, np.abs(x), out=np.full(13, np.inf), where=x != 0)
+            u = np.sign(g) * np.maximum(np.abs(g) - t, 0.0)
+            new = u / np.linalg.norm(u)
+            done, x = np.linalg.norm(new - x) < 1e-6, new
+            if done:
+                break
+        numbers.add(np.count_nonzero(x))
+        assert np.count_nonzero(x) == sparsity._count_dc(Pencil(A), rho)
+    assert numbers == {3, 5}
+
+
+def test_fewest_genes(data_dir: Path) -> None:
+    """The number found reaches the goal, one less does not; an impossible goal has none."""
+    two = colon._dc(2, 1)["plain"][-1]
+    assert colon.fewest_genes(two, "plain", 1) == 2
+    assert colon.fewest_genes(two + 1e-6, "plain", 1) == 3
+
+
+def test_exponent_and_problem() -> None:
+    assert exponent({n: 3.0 * n**1.5 for n in (10, 30, 100)}) == pytest.approx(1.5)
+    A = random_problem(12, 3)
+    assert np.linalg.matrix_rank(A) == 11  # centred columns
+    np.testing.assert_array_equal(A, random_problem(12, 3))
+    assert np.trace(A) / 12 == pytest.approx(1, abs=0.3)
