@@ -108,20 +108,27 @@ def run_all(
     cache = Cache(out / CACHE)
     if fresh:
         cache.forget(wanted)
+    n_jobs = common.count_jobs(jobs)
     results: list[Result] = []
     try:
-        with common.progress_bar() as progress:
-            for experiment in wanted:
+        for i, experiment in enumerate(wanted, start=1):
+            # A bar each: while one is shown, nothing may be written to stdout.
+            with common.progress_bar() as progress:
                 result = run_experiment(
-                    experiment, level, cache=cache, n_jobs=common.count_jobs(jobs),
-                    progress=progress,
+                    experiment, level, cache=cache, n_jobs=n_jobs,
+                    progress=prefixed(progress, f"{i} of {len(wanted)}, "),
                 )  # fmt: skip
-                results.append(result)
-                if not quiet:
-                    echo_result(result)
+            results.append(result)
+            if not quiet:
+                echo_result(result)
     except KeyboardInterrupt:
         return results, True
     return results, False
+
+
+def prefixed(progress: common.StageProgress, prefix: str) -> common.StageProgress:
+    """The same bar with more words."""
+    return lambda stage, done, total: progress(f"{prefix}{stage}", done, total)
 
 
 def echo_result(result: Result) -> None:

@@ -22,6 +22,10 @@ MATCHES = (
     "Our figure is the published one, within the tolerance that the experiment states beforehand "
     "and half a unit of the last printed digit."
 )
+CLAIMS = (
+    "What a text says of a figure (at least 0.9, below 0) is contradicted only if ours lies beyond "
+    "the limit by more than the tolerance."
+)
 UNPUBLISHED = (
     "The paper prints no figure for it, or shows a curve without numbers: ours stands alone."
 )
@@ -36,6 +40,7 @@ EARLIER = (
 GLOSSARY = [
     ("Matches (✓)", MATCHES),
     ("Differs (≠)", "It is not. The number in brackets leads to the reason, where it is known."),
+    ("Claims", CLAIMS),
     ("Cannot be had (✕)", "The data or the method are not available; the reason is given."),
     ("Nothing published", UNPUBLISHED),
     ("Not run (·)", "Left out of this protocol."),
