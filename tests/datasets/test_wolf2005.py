@@ -2,7 +2,7 @@
 
 The figures are those of notes on the paper, measured with an implementation of their own; the
 tolerance is three standard errors of a difference, from the spread of our runs.
-`python -m benchmarks.qalpha_paper` has all of them, with as many runs as the notes.
+`eigensieve reproduce wolf2005` has all of them, with as many runs as the notes.
 """
 
 from __future__ import annotations
