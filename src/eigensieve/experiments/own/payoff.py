@@ -177,7 +177,7 @@ def _fill_errors(
 
 def paired(differences: np.ndarray, ratio: float) -> Value:
     """Mean of differences over splits, with the standard error corrected for shared samples."""
-    n, mean = differences.size, round(float(differences.mean()), ROUND_OFF)
+    n, mean = differences.size, round(float(differences.mean()), ROUND_OFF) + 0.0
     if n < 2:
         return Value(mean)
     variance = float(differences.var(ddof=1))
