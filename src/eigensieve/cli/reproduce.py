@@ -152,7 +152,9 @@ def echo_result(result: Result) -> None:
         ])  # fmt: skip
         last = cell.row
     header = ["", "what", "published", "earlier run", "ours", "verdict"]
-    echo_table(header, rows, left={0, 1, 5})
+    used = [j for j in range(len(header)) if any(row[j] for row in rows)]
+    left = {i for i, j in enumerate(used) if j in (0, 1, 5)}
+    echo_table([header[j] for j in used], [[row[j] for j in used] for row in rows], left=left)
     for note in () if result.measured is None else result.measured.notes:
         click.echo(f"  - {note}")
     for text in dict.fromkeys(cell.why for cell in result.cells if cell.why):

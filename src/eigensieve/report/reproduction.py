@@ -147,10 +147,15 @@ def _table(result: Result, reasons: Sequence[str]) -> dict[str, Any]:
     if not is_grid or len(cells) < FULL_ENOUGH * len(rows) * len(columns):
         groups = groupby(result.cells, key=lambda cell: cell.row)
         listed = [(row, [_shown(cell, reasons) for cell in group]) for row, group in groups]
-        return {"columns": None, "rows": listed, "cells": result.cells}
+        return {
+            "columns": None,
+            "rows": listed,
+            "published": any(cell.published for cell in result.cells),
+            "earlier": any(cell.checked for cell in result.cells),
+        }
     found = [[cells.get((row, column)) for column in columns] for row in rows]
     grid = [[cell and _shown(cell, reasons) for cell in line] for line in found]
-    return {"columns": columns, "rows": list(zip(rows, grid)), "cells": result.cells}
+    return {"columns": columns, "rows": list(zip(rows, grid))}
 
 
 def _shown(cell: Cell, reasons: Sequence[str]) -> dict[str, Any]:
