@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from eigensieve.cli import _common
+from eigensieve.cli.main import cli
 from eigensieve.experiments.catalogue import experiments
-from eigensieve.experiments.words import SHOWN
+from eigensieve.experiments.words import COUNTED
 
 CHEAP = "chu2013/table1"  # counts rows and columns of five files
+NAMES = ("chu2013/table1", "wolf2005/figure2b")
 OUT = Path("eigensieve-reproduce")
 
 
@@ -33,7 +36,9 @@ def test_list_names_them_all(run) -> None:
 
 def test_list_says_what_is_missing(run, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EIGENSIEVE_DATA", str(tmp_path))
-    assert "sonar.npz is missing" in run("reproduce", "moghaddam2006", "--list").stdout
+    lines = run("reproduce", "moghaddam2006", "--list").stdout.splitlines()
+    assert lines[0].split() == ["name", "what", "missing"]
+    assert next(line for line in lines if "figure2" in line).endswith("sonar.npz")
 
 
 def test_one_experiment(run, data_dir: Path) -> None:
@@ -45,7 +50,7 @@ def test_one_experiment(run, data_dir: Path) -> None:
     assert found["name"] == CHEAP
     assert found["level"] == "full"
     counts = found["counts"]
-    assert list(counts) == [str(verdict) for verdict in SHOWN]
+    assert list(counts) == [str(verdict) for verdict in COUNTED]
     assert sum(counts.values()) == len(found["cells"])
     cells = {(cell["row"], cell["column"]): cell for cell in found["cells"]}
     # of Chu and Zhang's table 1, typed off the paper
@@ -71,20 +76,80 @@ def test_a_wrong_name(run, name: str) -> None:
     assert "no experiment is named" in run("reproduce", name, code=2).stderr
 
 
-def test_without_data(run, monkeypatch) -> None:
+def test_without_data(run, monkeypatch, tmp_path: Path) -> None:
+    names = ("moghaddam2006/figure2", "moghaddam2006/figure3")
     monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
-    result = run("reproduce", "moghaddam2006/figure2", "moghaddam2006/figure3", code=2)
-    last = result.stderr.splitlines()[-1]
-    assert last == (
-        "error: missing: ionosphere.npz, sonar.npz; set EIGENSIEVE_DATA to the folder that "
-        "holds them"
+    result = run("reproduce", *names, code=2)
+    assert "  missing: sonar.npz; set EIGENSIEVE_DATA" in result.stdout
+    assert result.stderr.splitlines()[-1] == (
+        "error: missing: ionosphere.npz, sonar.npz; set EIGENSIEVE_DATA to the folder with the "
+        "data sets"
     )
-    page = (OUT / "report.html").read_text(encoding="utf-8")
-    assert "sonar.npz is missing" in page
-    assert all(e["counts"]["cannot be had"] == len(e["cells"]) for e in results())
+    monkeypatch.setenv("EIGENSIEVE_DATA", str(tmp_path))
+    assert f"missing in {tmp_path}: " in run("reproduce", *names, code=2).stderr
+    assert not OUT.exists()
+    plain = json.loads(run("reproduce", *names, "--json", code=2).stdout)
+    assert plain["files"] == {}
+    assert [e["missing"] for e in plain["experiments"]] == [["sonar.npz"], ["ionosphere.npz"]]
 
 
-def test_ctrl_c_keeps_what_is_done_and_goes_on(run, data_dir: Path, monkeypatch) -> None:
+def test_missing_data_do_not_replace_a_page(run, data_dir: Path, monkeypatch) -> None:
+    run("reproduce", CHEAP, "--jobs", 1)
+    before = (OUT / "report.html").read_bytes()
+    monkeypatch.delenv("EIGENSIEVE_DATA")
+    run("reproduce", CHEAP, code=2)
+    assert (OUT / "report.html").read_bytes() == before
+
+
+def test_an_interrupted_run_does_not_replace_a_whole_one(run, data_dir, press_ctrl_c) -> None:
+    run("reproduce", *NAMES, "--quick", "--jobs", 1)
+    before = (OUT / "report.html").read_bytes()
+    with press_ctrl_c:
+        result = run("reproduce", *NAMES, "--quick", "--fresh", "--jobs", 1, code=130)
+    assert "keeps the complete results" in result.stderr
+    assert (OUT / "report.html").read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["figures", "cache"])
+def test_a_file_where_a_folder_is_needed(run, place: str) -> None:
+    OUT.mkdir()
+    (OUT / place).touch()
+    assert f"{OUT / place}: is a file" in run("reproduce", CHEAP, code=2).stderr
+
+
+def test_a_failed_experiment_does_not_stop_the_others(run, data_dir, monkeypatch) -> None:
+    def fail(data: str, seed: int) -> None:
+        raise ValueError(f"not {data}")
+
+    monkeypatch.setattr("eigensieve.experiments.chu2013.table1.work", fail)
+    result = run("reproduce", *NAMES, "--quick", "--jobs", 1, code=1)
+    assert "failed: ValueError: not Colon" in result.stdout
+    assert result.stderr.splitlines()[-1].startswith("failed: chu2013/table1 (")
+    assert [bool(e["trouble"]) for e in results()] == [False, True]
+    shown = CliRunner().invoke(cli, ["--debug", "reproduce", CHEAP, "--jobs", "1"])
+    assert "in fail" in shown.stderr
+
+
+def test_a_figure_that_cannot_be_drawn_does_not_cost_the_page(run, data_dir, monkeypatch) -> None:
+    def fail(series: dict) -> None:
+        raise ValueError("no ink")
+
+    monkeypatch.setattr("eigensieve.experiments.wolf2005.figure2b.draw", fail)
+    result = run("reproduce", *NAMES, "--quick", "--jobs", 1, code=1)
+    assert "wolf2005/figure2b" in result.stderr.splitlines()[-1]
+    assert "no ink (in its figure)" in (OUT / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_nobody_has_published_is_shown_on_demand(run) -> None:
+    args = ("reproduce", "wolf2005/figure2b", "--quick", "--jobs", 1)
+    assert "Hoyer's sparsity  " not in run(*args).stdout
+    assert "Hoyer's sparsity  " in run(*args, "--all").stdout
+
+
+@pytest.fixture
+def press_ctrl_c(monkeypatch):
+    """Ctrl-C in the middle of the second of two experiments."""
+
     @contextmanager
     def bar() -> Iterator[_common.StageProgress]:
         def press(stage: str, done: int, total: int) -> None:
@@ -93,16 +158,24 @@ def test_ctrl_c_keeps_what_is_done_and_goes_on(run, data_dir: Path, monkeypatch)
 
         yield press
 
-    names = ("chu2013/table1", "wolf2005/figure2b")
-    with monkeypatch.context() as patch:
-        patch.setattr(_common, "progress_bar", bar)
-        result = run("reproduce", *names, "--quick", "--jobs", 1, code=130)
-    assert "interrupted: 1 of 2 experiments are in eigensieve-reproduce" in result.stderr
+    @contextmanager
+    def pressing() -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(_common, "progress_bar", bar)
+            yield
+
+    return pressing()
+
+
+def test_ctrl_c_keeps_what_is_done_and_goes_on(run, data_dir: Path, press_ctrl_c) -> None:
+    with press_ctrl_c:
+        result = run("reproduce", *NAMES, "--quick", "--jobs", 1, code=130)
+    assert "interrupted: 1 of 2 experiments done; what is done is in" in result.stderr
     assert [e["name"] for e in results()] == ["wolf2005/figure2b"]
     assert "Not everything was run" in (OUT / "report.html").read_text(encoding="utf-8")
-    kept = len(list((OUT / "cache" / "chu2013-table1").glob("*.json")))
-    assert kept == 2
-    run("reproduce", *names, "--quick", "--jobs", 1)
+    assert len(list((OUT / "cache" / "chu2013-table1").glob("*.json"))) == 2
+    again = run("reproduce", *NAMES, "--quick", "--jobs", 1)
+    assert "2 of 5 parts kept from before" in again.stdout
     assert [e["name"] for e in results()] == ["wolf2005/figure2b", "chu2013/table1"]
 
 

@@ -45,6 +45,20 @@ def test_missing_data_are_named(write_experiment: Write) -> None:
     assert "colon.npz" in {c.row: c.why for c in cells}["base 2"]
 
 
+def test_an_unconfirmed_earlier_figure_has_a_reason_too(write_experiment: Write) -> None:
+    given = TOML.replace('power = "10"', 'power = "8"')
+    (cell, *_) = judge_cells(write_experiment(given), Measured({("base 3", "power"): Value(8.0)}))
+    assert (cell.verdict, cell.confirms) == (Verdict.MATCHES, False)
+    assert cell.why == "a slip of the pen"
+
+
+def test_a_claim_that_chance_may_break_is_open(write_experiment: Write) -> None:
+    given = TOML.replace("default = 0", 'default = "2 se"').replace('"10"', '">= 10"')
+    values = {("base 3", "power"): Value(9.5, 0.4, 20)}
+    (cell, *_) = judge_cells(write_experiment(given), Measured(values))
+    assert (cell.verdict, cell.why) == (Verdict.OPEN, "")
+
+
 def test_the_closest_reason_counts(write_experiment: Write) -> None:
     given = TOML.replace(
         '"base 3" = "a slip of the pen"',

@@ -79,10 +79,33 @@ def test_an_unknown_spread_is_taken_as_large_as_ours() -> None:
     assert not agrees(Value(10 - room - 1e-6, 0.3), read, tolerance, None)
 
 
-def test_a_claim_has_no_error_of_its_own() -> None:
-    read, tolerance = read_published(">= 10"), Tolerance.read("2 se")
-    assert agrees(Value(9.401, 0.3), read, tolerance, None)
-    assert not agrees(Value(9.399, 0.3), read, tolerance, None)
+@pytest.mark.parametrize(
+    ("text", "value", "answer"),
+    [
+        (">= 10", 10.0, True),
+        (">= 10", 9.401, None),  # broken, by less than two of our standard errors
+        (">= 10", 9.399, False),
+        ("< 0", 0.0, None),
+        ("< 0", 0.599, None),
+        ("< 0", 0.601, False),
+        ("5 to 10", 10.5, None),
+        ("5 to 10", 4.3, False),
+    ],
+)
+def test_a_broken_claim_may_be_chance(text: str, value: float, answer: bool | None) -> None:
+    assert agrees(Value(value, 0.3), read_published(text), Tolerance.read("2 se"), None) is answer
+
+
+def test_an_absolute_tolerance_does_not_soften_a_limit() -> None:
+    assert agrees(Value(15.0), read_published(">= 16"), Tolerance.read(4), None) is False
+
+
+def test_few_runs_tell_nothing() -> None:
+    read, tolerance = read_published("10"), Tolerance.read("2 se")
+    assert agrees(Value(30.0, 0.1, n=4), read, tolerance, None) is None
+    assert agrees(Value(10.0, 0.1, n=4), read, tolerance, None) is None
+    assert agrees(Value(30.0, 0.1, n=5), read, tolerance, None) is False
+    assert agrees(Value(30.0, 0.1, n=4), read, Tolerance.read(1), None) is False
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -108,7 +131,7 @@ def test_a_strange_spread_is_refused() -> None:
 
 
 def test_means_and_shares() -> None:
-    assert mean_value([2.0]) == Value(2.0, None)
+    assert mean_value([2.0]) == Value(2.0, None, 1)
     three = mean_value([1.0, 2.0, 6.0])
     assert three.value == pytest.approx(3.0)
     assert three.se == pytest.approx(math.sqrt(7.0 / 3.0))  # variance 7

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eigensieve.experiments.cache import Cache, as_plain
+from eigensieve.experiments.cache import Cache, CacheError, as_plain
 from eigensieve.experiments.catalogue import find_experiments
 from eigensieve.experiments.judge import Verdict
 from eigensieve.experiments.runner import Result, run_experiment
@@ -64,13 +64,21 @@ def test_a_damaged_file_is_run_again(write_experiment: Write, tmp_path: Path) ->
     assert all("found" in json.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
-def test_fresh_forgets_only_what_is_named(write_experiment: Write, tmp_path: Path) -> None:
+def test_a_fresh_run_keeps_what_others_need(write_experiment: Write, tmp_path: Path) -> None:
     experiment, cache = write_experiment(), Cache(tmp_path / "cache")
-    run_experiment(experiment, cache=cache, n_jobs=1)
-    cache.forget(find_experiments(["chu2013"]))
-    assert run_experiment(experiment, cache=cache, n_jobs=1).n_cached == 3
-    cache.forget([experiment])
-    assert run_experiment(experiment, cache=cache, n_jobs=1).n_cached == 0
+    run_experiment(experiment, "full", cache=cache, n_jobs=1)
+    fresh = Cache(cache.folder, fresh=True)
+    assert run_experiment(experiment, "quick", cache=fresh, n_jobs=1).n_cached == 0
+    assert calls() == [2, 3, 4, 2, 3]
+    assert run_experiment(experiment, "full", cache=cache, n_jobs=1).n_cached == 3
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_fault_of_the_experiment(
+    write_experiment: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").touch()
+    with pytest.raises(CacheError, match="cache"):
+        run_experiment(write_experiment(), cache=Cache(tmp_path / "cache"), n_jobs=1)
 
 
 def test_an_error_is_part_of_the_result(write_experiment: Write, tmp_path: Path) -> None:
@@ -78,6 +86,7 @@ def test_an_error_is_part_of_the_result(write_experiment: Write, tmp_path: Path)
     cache = Cache(tmp_path / "cache")
     result = run_experiment(write_experiment(TOML, broken), cache=cache, n_jobs=1)
     assert result.trouble == "ValueError: three"
+    assert "in work" in result.details
     assert result.measured is None
     assert {cell.verdict for cell in result.cells} == {Verdict.NOT_RUN, Verdict.CANNOT}
     assert len(list(cache.folder.rglob("*.json"))) == 1  # what was done before is kept

@@ -13,8 +13,12 @@ from eigensieve.experiments.published import read_published
 from eigensieve.experiments.runner import Result, run_experiment
 from eigensieve.experiments.values import Measured, Value
 from eigensieve.experiments.words import ours_text
-from eigensieve.report.reproduction import draw_figures, render_reproduction
+from eigensieve.report.reproduction import Drawing, draw_figures, render_reproduction
 from tests.report.pages import assert_opens_offline_and_fits, text_of
+
+
+def drawings(result: Result) -> dict[str, Drawing]:
+    return draw_figures([result])[1]
 
 
 def shown(value: float, published: str = "", decimals: int | None = None, se=None) -> str:
@@ -26,10 +30,12 @@ def shown(value: float, published: str = "", decimals: int | None = None, se=Non
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (shown(18.66, "19.9", 1, 0.123), "18.7 ± 0.12"),
+        (shown(18.66, "19.9", 1, 0.123), "18.7 ± 0.1"),
         (shown(1011.44, "1,011.4", 1), "1,011.4"),
         (shown(3.381e-6, "3.38e-6", 2), "3.38e-06"),
-        (shown(1.2345), "1.23"),
+        (shown(1.2345, se=0.1234), "1.23 ± 0.12"),
+        (shown(340.51, "411.7", 1, 83.4999), "340.5 ± 83.5"),
+        (shown(2000, "2000", 0), "2000"),
         (shown(12345.6), "12,346"),
         (shown(0.0004, "0.02", 2), "0.0004"),
         (shown(0.0, "0.02", 2), "0.00"),
@@ -54,7 +60,7 @@ def hostile(figure2a: Result) -> Result:
     kinds = list(Verdict)
     published = read_published("1.0")
     cells = [
-        Cell(*place, published, published, value, kinds[i % 5], i % 3 == 0, "why <i>" * (i % 2), 1)
+        Cell(*place, published, published, value, kinds[i % 6], i % 3 == 0, "why <i>" * (i % 2), 1)
         for i, (place, value) in enumerate(values.items())
     ]
     measured = Measured(values, figure2a.measured.series, ["a note <b>bold</b>"])
@@ -62,7 +68,7 @@ def hostile(figure2a: Result) -> Result:
 
 
 def test_the_page_counts_what_it_shows(figure2a: Result) -> None:
-    text = text_of(render_reproduction([figure2a], draw_figures([figure2a]), command="x y"))
+    text = text_of(render_reproduction([figure2a], drawings(figure2a), command="x y"))
     match, differ = (figure2a.count(v) for v in (Verdict.MATCHES, Verdict.DIFFERS))
     assert f"Of {match + differ} published figures and claims" in text
     assert "smoke test" in text
@@ -73,7 +79,7 @@ def test_the_page_counts_what_it_shows(figure2a: Result) -> None:
 
 
 def test_nothing_on_the_page_is_markup(hostile: Result) -> None:
-    html = render_reproduction([hostile], draw_figures([hostile]))
+    html = render_reproduction([hostile], drawings(hostile))
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)" in html
     assert "why &lt;i&gt;" in html
@@ -90,7 +96,7 @@ def test_missing_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
     (experiment,) = find_experiments(["moghaddam2006/figure2"])
     result = run_experiment(experiment)
-    text = text_of(render_reproduction([result], draw_figures([result])))
+    text = text_of(render_reproduction([result], drawings(result)))
     assert "Data files that are missing: sonar.npz." in text
     assert "No published figure could be judged." in text
 
@@ -101,7 +107,7 @@ def test_the_page_opens_offline_and_fits(
 ) -> None:
     for name, result in (("plain", figure2a), ("hostile", hostile)):
         path = tmp_path / f"{name}.html"
-        html = render_reproduction([result], draw_figures([result]), command="eigensieve x")
+        html = render_reproduction([result], drawings(result), command="eigensieve x")
         path.write_text(html, encoding="utf-8")
         for width in (1280, 768, 380, 320):
             assert_opens_offline_and_fits(browser, path, width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,10 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, echo_table
-from ._outputs import REPORT, check_folder, command_line, staged
+from ._outputs import REPORT, check_folder, command_line, protect, staged
 
 if TYPE_CHECKING:
+    from ..experiments.judge import Cell
     from ..experiments.protocol import Experiment
     from ..experiments.runner import Result
 
@@ -30,6 +32,9 @@ FILES = (REPORT, RESULTS)
     "--quick", is_flag=True, help="Fewer repetitions: minutes for everything, not an hour."
 )
 @click.option("--fresh", is_flag=True, help="Run everything anew, whatever earlier runs have kept.")
+@click.option(
+    "--all", "show_all", is_flag=True, help="Show figures, too, for which nothing is published."
+)
 @common.jobs_option
 @click.option(
     "--out",
@@ -40,10 +45,7 @@ FILES = (REPORT, RESULTS)
     help=f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
 )
 @common.json_option
-def reproduce_command(
-    names: Sequence[str], as_list: bool, quick: bool, fresh: bool, jobs: int | None, out: Path,
-    as_json: bool,
-) -> None:  # fmt: skip
+def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: Any) -> None:
     """The papers' tables and figures, regenerated and judged cell by cell.
 
     NAME is a paper (moghaddam2006) or one of its tables and figures (moghaddam2006/figure1);
@@ -55,25 +57,55 @@ def reproduce_command(
 
     wanted = find_experiments(names)
     if as_list:
-        list_experiments(wanted, as_json)
+        list_experiments(wanted, wishes["as_json"])
         return
     check_folder(out, FILES)
-    level = "quick" if quick else "full"
+    check_places(out)
     start = time.perf_counter()
-    results, interrupted = run_all(wanted, level, out, fresh, jobs, as_json)
+    results, interrupted = run_all(wanted, out, wishes)
     seconds = time.perf_counter() - start
-    if results:
-        write_results(out, results, seconds, unfinished=wanted[len(results) :])
-    finish(results, out, seconds, as_json)
+    left = [experiment.name for experiment in wanted[len(results) :]]
+    unfinished = [f"{len(results)} of {len(wanted)} experiments done"] if interrupted else []
+    measured = any(result.measured for result in results)
+    if measured:
+        protect(out, unfinished, is_complete(out))
+        results = write_results(out, results, seconds, left)
+    finish(results, left, out, seconds, wishes)
     if interrupted:
-        done = f"{len(results)} of {len(wanted)} experiments are in {out}" if results else (
-            f"what is done is kept in {out / CACHE}")  # fmt: skip
-        raise KeyboardInterrupt(f"{done}; the same command goes on from there")
-    failed = [result.experiment.name for result in results if result.trouble]
+        where = out if measured else out / CACHE
+        raise KeyboardInterrupt(
+            f"{unfinished[0]}; what is done is in {where}; the same command goes on from there"
+        )
+    close(results)
+
+
+def close(results: Sequence[Result]) -> None:
+    """Exit as an error where an experiment failed, or none could be run."""
+    failed = [result for result in results if result.trouble]
+    if click.get_current_context().find_root().params.get("debug"):
+        for result in failed:
+            click.echo(result.details, err=True)
     if failed:
-        raise RuntimeError(f"{', '.join(failed)} did not come to an end")
+        names = ", ".join(result.experiment.name for result in failed)
+        click.echo(f"failed: {names} (eigensieve --debug shows where)", err=True)
+        raise click.exceptions.Exit(1)
     if all(result.missing for result in results):
         raise InputError(missing_text(results))
+
+
+def check_places(out: Path) -> None:
+    """Find out before the work that a file lies where a folder is needed."""
+    for place in (out / FIGURES, out / CACHE):
+        if place.exists() and not place.is_dir():
+            raise InputError(f"{place}: is a file, and a folder is needed; choose another --out")
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether the folder has the results of a run that came to its end."""
+    try:
+        return not json.loads((folder / RESULTS).read_bytes())["unfinished"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def list_experiments(wanted: Sequence[Experiment], as_json: bool) -> None:
@@ -89,26 +121,21 @@ def list_experiments(wanted: Sequence[Experiment], as_json: bool) -> None:
             ]
         })  # fmt: skip
         return
-    rows = [
-        [e.name, e.title, ", ".join(f"{f} is missing" for f in missing_files(e.data))]
-        for e in wanted
-    ]
+    rows = [[e.name, e.title, ", ".join(missing_files(e.data))] for e in wanted]
     some = any(row[2] for row in rows)
-    header = ["name", "what", "data"] if some else ["name", "what"]
+    header = ["name", "what", "missing"] if some else ["name", "what"]
     echo_table(header, [row[: len(header)] for row in rows], left={0, 1, 2})
 
 
 def run_all(
-    wanted: Sequence[Experiment], level: str, out: Path, fresh: bool, jobs: int | None, quiet: bool
+    wanted: Sequence[Experiment], out: Path, wishes: dict[str, Any]
 ) -> tuple[list[Result], bool]:
     """One after the other, each on all cores; and whether Ctrl-C cut it short."""
     from ..experiments.cache import Cache
     from ..experiments.runner import run_experiment
 
-    cache = Cache(out / CACHE)
-    if fresh:
-        cache.forget(wanted)
-    n_jobs = common.count_jobs(jobs)
+    cache = Cache(out / CACHE, fresh=wishes["fresh"])
+    level, n_jobs = "quick" if wishes["quick"] else "full", common.count_jobs(wishes["jobs"])
     results: list[Result] = []
     try:
         for i, experiment in enumerate(wanted, start=1):
@@ -119,8 +146,8 @@ def run_all(
                     progress=prefixed(progress, f"{i} of {len(wanted)}, "),
                 )  # fmt: skip
             results.append(result)
-            if not quiet:
-                echo_result(result)
+            if not wishes["as_json"]:
+                echo_result(result, wishes["show_all"])
     except KeyboardInterrupt:
         return results, True
     return results, False
@@ -131,9 +158,10 @@ def prefixed(progress: common.StageProgress, prefix: str) -> common.StageProgres
     return lambda stage, done, total: progress(f"{prefix}{stage}", done, total)
 
 
-def echo_result(result: Result) -> None:
-    """The cells of one experiment."""
-    from ..experiments.words import count_text, ours_text, printed_text
+def echo_result(result: Result, show_all: bool) -> None:
+    """The cells of one experiment that are judged, or all of them."""
+    from ..experiments.judge import Verdict
+    from ..experiments.words import changes_text, count_text
 
     experiment = result.experiment
     click.echo(f"\n{experiment.name}: {experiment.title}")
@@ -143,73 +171,118 @@ def echo_result(result: Result) -> None:
     if result.trouble:
         click.echo(f"  failed: {result.trouble}")
         return
-    rows, last = [], None
-    for cell in result.cells:
-        mark = "" if cell.confirms is None else " (confirmed)" if cell.confirms else " (not so)"
-        rows.append([
-            "" if cell.row == last else cell.row, cell.column, printed_text(cell.published),
-            printed_text(cell.checked) + mark, ours_text(cell), str(cell.verdict),
-        ])  # fmt: skip
-        last = cell.row
-    header = ["", "what", "published", "earlier run", "ours", "verdict"]
-    used = [j for j in range(len(header)) if any(row[j] for row in rows)]
-    left = {i for i, j in enumerate(used) if j in (0, 1, 5)}
-    echo_table([header[j] for j in used], [[row[j] for j in used] for row in rows], left=left)
+    silent = (Verdict.UNPUBLISHED, Verdict.NOT_RUN)
+    judged = [c for c in result.cells if c.verdict not in silent or c.confirms is not None]
+    echo_cells(result.cells if show_all or not judged else judged)
     for note in () if result.measured is None else result.measured.notes:
         click.echo(f"  - {note}")
     for text in dict.fromkeys(cell.why for cell in result.cells if cell.why):
         places = [f"{c.row}, {c.column}".strip(", ") for c in result.cells if c.why == text]
         click.echo(f"  why ({common.shorten('; '.join(places), 60)}): {text}")
-    click.echo(f"  {count_text([result])}; {result.seconds:.0f} s of CPU time")
+    if changes_text(result):
+        click.echo(f"  this run: {changes_text(result)}")
+    kept = f", {result.n_cached} of {result.n_tasks} parts kept from before"
+    cost = f"{result.seconds:.0f} s of CPU time{kept if result.n_cached else ''}"
+    click.echo(f"  {count_text([result])}; {cost}")
+
+
+def echo_cells(cells: Sequence[Cell]) -> None:
+    """The verdict first: it must not fall off a narrow terminal."""
+    from ..experiments.words import ours_text, printed_text
+
+    rows, last = [], None
+    for cell in cells:
+        mark = {None: "", True: " (confirmed)", False: " (not so)"}[cell.confirms]
+        rows.append([
+            str(cell.verdict), "" if cell.row == last else cell.row, cell.column, ours_text(cell),
+            printed_text(cell.published), printed_text(cell.checked) + mark,
+        ])  # fmt: skip
+        last = cell.row
+    header = ["verdict", "", "what", "ours", "published", "earlier run"]
+    used = [j for j in range(len(header)) if any(row[j] for row in rows)]
+    left = {i for i, j in enumerate(used) if j < 3}
+    echo_table([header[j] for j in used], [[row[j] for j in used] for row in rows], left=left)
 
 
 def write_results(
-    out: Path, results: Sequence[Result], seconds: float, unfinished: Sequence[Experiment]
-) -> None:
-    """Page, JSON and figures."""
-    from ..experiments.words import as_data
+    out: Path, results: Sequence[Result], seconds: float, left: Sequence[str]
+) -> list[Result]:
+    """Page, JSON and figures; an experiment whose figure cannot be drawn has failed."""
     from ..report.reproduction import draw_figures, render_reproduction
     from ..report.shared import write_report
 
-    figures = draw_figures(results)
-    names = [experiment.name for experiment in unfinished]
+    results, figures = draw_figures(results)
     html = render_reproduction(
-        results, figures, command=command_line(), seconds=seconds, unfinished=names
+        results, figures, command=command_line(), seconds=seconds, unfinished=left
     )
-    data = {"experiments": [as_data(result) for result in results], "unfinished": names}
     with staged(out) as stage:
         write_report(html, stage / REPORT)
-        text = json.dumps(data, indent=2, allow_nan=False) + "\n"
+        text = json.dumps(as_plain(results, left, out), indent=2, allow_nan=False) + "\n"
         (stage / RESULTS).write_text(text, encoding="utf-8", newline="")
-    for name, svg in figures.items():
+    for name, drawing in figures.items():
         path = out / FIGURES / f"{name.replace('/', '-')}.svg"
         path.parent.mkdir(exist_ok=True)
-        write_report(svg.standalone, path)
+        write_report(drawing.standalone, path)
+    return results
 
 
-def finish(results: Sequence[Result], out: Path, seconds: float, as_json: bool) -> None:
+def as_plain(results: Sequence[Result], left: Sequence[str], out: Path) -> dict[str, Any]:
+    """The results as JSON values."""
+    from ..experiments.words import as_data
+
+    measured = any(result.measured for result in results)
+    names = {"report": REPORT, "results": RESULTS} if measured else {}
+    return {
+        "experiments": [as_data(result) for result in results],
+        "unfinished": list(left),
+        "files": {key: str(out / name) for key, name in names.items()},
+    }
+
+
+def finish(
+    results: Sequence[Result], left: Sequence[str], out: Path, seconds: float,
+    wishes: dict[str, Any],
+) -> None:  # fmt: skip
     """What came out of it all."""
-    from ..experiments.words import as_data, confirmed_text, count_text
+    from ..experiments.words import confirmed_text, count_text
 
-    if as_json:
-        files: dict[str, Any] = {"report": str(out / REPORT), "results": str(out / RESULTS)}
-        echo_json({"experiments": [as_data(result) for result in results], "files": files})
+    if wishes["as_json"]:
+        echo_json(as_plain(results, left, out))
         return
-    if not results:
+    ran = [result for result in results if result.measured is not None]
+    if not ran:
         return
-    ran = [result for result in results if not result.missing and not result.trouble]
+    if len(ran) > 1:
+        click.echo("")
+        echo_overview(ran)
     n = f"{len(ran)} experiment{'' if len(ran) == 1 else 's'}"
     click.echo(f"\n{n}, {seconds:.0f} s: {count_text(ran)}")
     if confirmed_text(ran):
         click.echo(confirmed_text(ran))
     click.echo(f"\nreport:  {out / REPORT}\nresults: {out / RESULTS}")
-    if any(result.level == "quick" for result in results):
+    if wishes["quick"]:
         echo_notes(["this was a quick run: verdicts rest on few repetitions"])
+
+
+def echo_overview(results: Sequence[Result]) -> None:
+    """One line per experiment."""
+    from ..experiments.judge import Verdict
+
+    shown = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN, Verdict.CANNOT)
+    rows = [
+        [r.experiment.name, *(str(r.count(verdict) or "") for verdict in shown),
+         "{} of {}".format(*r.n_confirmed) if r.n_confirmed[1] else ""]
+        for r in results
+    ]  # fmt: skip
+    echo_table(["", *map(str, shown), "earlier run confirmed"], rows, left={0})
 
 
 def missing_text(results: Sequence[Result]) -> str:
     """Which files are missing, and what to do."""
     from ..datasets.loader import VARIABLE
 
-    files = sorted({file for result in results for file in result.missing})
-    return f"missing: {', '.join(files)}; set {VARIABLE} to the folder that holds them"
+    files = ", ".join(sorted({file for result in results for file in result.missing}))
+    folder = os.environ.get(VARIABLE)
+    if folder:
+        return f"missing in {folder}: {files}; {VARIABLE} names the folder with the data sets"
+    return f"missing: {files}; set {VARIABLE} to the folder with the data sets"

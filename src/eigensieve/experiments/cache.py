@@ -14,6 +14,7 @@ import os
 import platform
 import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -30,6 +31,10 @@ _ROOMS = ("kernels", "core", "solvers", "estimators", "studies", "datasets")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
+class CacheError(OSError):
+    """Nothing can be kept: the disk is full, or the folder cannot be written to."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a task found, and what it cost."""
@@ -40,12 +45,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder with one small file per finished task."""
+    """A folder with one small file per finished task; a fresh one does not look at them."""
 
     folder: Path
+    fresh: bool = False
 
     def get(self, experiment: Experiment, key: str) -> Outcome | None:
         """What was found earlier; a file that cannot be read counts as none."""
+        if self.fresh:
+            return None
         try:
             record = json.loads(self._path(experiment, key).read_text(encoding="utf-8"))
             return Outcome(record["found"], float(record["seconds"]))
@@ -57,20 +65,17 @@ class Cache:
     ) -> None:
         """Keep it: the whole file or none."""
         path = self._path(experiment, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f"{key}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
         record = {"task": task, "seconds": outcome.seconds, "found": outcome.found}
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_text(json.dumps(record), encoding="utf-8")
             os.replace(draft, path)
+        except OSError as error:
+            raise CacheError(error.errno, error.strerror, str(path)) from error
         finally:
-            draft.unlink(missing_ok=True)
-
-    def forget(self, experiments: Iterable[Experiment]) -> None:
-        """Drop what was kept of these experiments."""
-        for experiment in experiments:
-            for path in self._path(experiment, "").parent.glob("*.json"):
-                path.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
     def _path(self, experiment: Experiment, key: str) -> Path:
         return self.folder / experiment.name.replace("/", "-") / f"{key}.json"
@@ -93,7 +98,7 @@ def task_key(experiment: Experiment, task: Mapping[str, Any]) -> str:
 def engine_digest() -> str:
     """Of all that an experiment may call: solvers, estimators, generators, libraries."""
     paths = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    paths += [_PACKAGE / "experiments" / name for name in ("values.py", "data.py")]
+    paths.append(_PACKAGE / "experiments" / "data.py")
     versions = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return hashlib.sha256(versions.encode() + _contents(paths)).hexdigest()
 

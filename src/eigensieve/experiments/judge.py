@@ -16,6 +16,7 @@ class Verdict(StrEnum):
 
     MATCHES = "matches"
     DIFFERS = "differs"
+    OPEN = "cannot be told"
     CANNOT = "cannot be had"
     UNPUBLISHED = "nothing published"
     NOT_RUN = "not run"
@@ -34,9 +35,9 @@ class Cell:
     verdict : Verdict
         Ours against the paper.
     confirms : bool or None
-        Ours against the earlier reproduction.
+        Ours against the earlier reproduction; None where there is none, or it cannot be told.
     why : str
-        Why it differs or cannot be had, as far as known.
+        Why it differs (from either) or cannot be had, as far as known.
     decimals : int or None
         Digits to show after the point.
     """
@@ -84,13 +85,14 @@ def _judge_cell(
     verdict, why = Verdict.NOT_RUN, ""
     reason = _find(experiment.cannot_be_had, place)
     if ours is None and (reason or missing):
-        verdict, why = Verdict.CANNOT, reason or f"{', '.join(missing)} is not in the data folder"
+        verdict, why = Verdict.CANNOT, reason or f"not in the data folder: {', '.join(missing)}"
     elif ours is not None and published is None:
         verdict = Verdict.UNPUBLISHED
     elif ours is not None and published is not None:
         same = agrees(ours, published, tolerance, experiment.spread)
-        verdict = Verdict.MATCHES if same else Verdict.DIFFERS
-        why = "" if same else _find(experiment.why, place)
+        verdict = {True: Verdict.MATCHES, False: Verdict.DIFFERS, None: Verdict.OPEN}[same]
+    if verdict == Verdict.DIFFERS or confirms is False:
+        why = _find(experiment.why, place)
     decimals = experiment.digits.get(place[1])
     if decimals is None:
         decimals = next((p.decimals for p in (published, checked) if p and not p.is_claim), None)

@@ -19,6 +19,7 @@ _LIMIT = re.compile(rf"(>=|<=|>|<)\s*({_NUMBER})")
 _RANGE = re.compile(rf"({_NUMBER})\s+to\s+({_NUMBER})")
 _ERRORS = re.compile(rf"({_NUMBER}) se")
 _SPREAD = re.compile(r"sd of (\d+)|se")
+FEWEST = 5  # runs from which on a standard error is taken seriously
 _SLACK = 1e-9  # relative: what two sums of the same numbers may differ by
 
 
@@ -125,29 +126,42 @@ class Spread:
         return cls(int(match[1] or 1))
 
 
-def agrees(ours: Value, published: Published, tolerance: Tolerance, spread: Spread | None) -> bool:
-    """Whether a measured figure is what was published, within the tolerance.
+def agrees(
+    ours: Value, published: Published, tolerance: Tolerance, spread: Spread | None
+) -> bool | None:
+    """Whether a measured figure is what was published, within the tolerance; None: open.
 
-    Where the paper prints no spread (or nobody knows what it is), its standard error is taken to be
-    as large as ours.
+    Where the paper prints no spread (or nobody knows what it is), its standard error is taken to
+    be as large as ours. A limit is no estimate: it is kept, or broken beyond our own standard
+    error, or the question is open. So it is with fewer than ``FEWEST`` runs, whose standard error
+    says little.
     """
     if published.word is not None or isinstance(ours.value, str):
         return str(ours.value) == published.word
     if not math.isfinite(ours.value):
         return False
-    se = ours.se or 0.0
+    if tolerance.errors and ours.n is not None and ours.n < FEWEST:
+        return None
     if published.is_claim:
-        room = tolerance.absolute + tolerance.errors * se
-    else:
-        theirs = se
-        if spread is not None and published.spread is not None:
-            theirs = published.spread / math.sqrt(spread.runs)
-        room = tolerance.absolute + tolerance.errors * math.hypot(se, theirs)
-    room += published.rounding
-    room += _SLACK * max(abs(ours.value), *(abs(x) for x in _limits(published)))
-    if published.strict and room <= _SLACK * abs(ours.value):
-        return published.low < ours.value < published.high
-    return published.low - room <= ours.value <= published.high + room
+        return _keeps(ours.value, tolerance.errors * (ours.se or 0.0), published)
+    se = theirs = ours.se or 0.0
+    if spread is not None and published.spread is not None:
+        theirs = published.spread / math.sqrt(spread.runs)
+    room = tolerance.absolute + tolerance.errors * math.hypot(se, theirs) + published.rounding
+    return abs(ours.value - published.low) <= room + _slack(ours.value, published)
+
+
+def _keeps(value: float, room: float, claim: Published) -> bool | None:
+    """Whether a figure keeps a limit; None where it breaks it by less than chance may."""
+    slack = _slack(value, claim)
+    inside = claim.low < value < claim.high
+    if inside or (not claim.strict and claim.low - slack <= value <= claim.high + slack):
+        return True
+    return None if claim.low - room < value < claim.high + room else False
+
+
+def _slack(value: float, published: Published) -> float:
+    return _SLACK * max(abs(value), *(abs(x) for x in _limits(published)))
 
 
 def _limits(published: Published) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
+import traceback
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from ..studies.runner import quiet_run
-from .cache import Cache, Outcome, as_plain, task_key
+from .cache import Cache, CacheError, Outcome, as_plain, task_key
 from .data import missing_files
 from .judge import Cell, Verdict, judge_cells
 from .protocol import Experiment
@@ -38,8 +39,8 @@ class Result:
     seconds : float
         CPU seconds of all tasks, those from the cache included.
     n_tasks, n_cached : int
-    trouble : str
-        Why it failed, if it did.
+    trouble, details : str
+        Why it failed, if it did, and where.
     """
 
     experiment: Experiment
@@ -51,6 +52,7 @@ class Result:
     n_tasks: int = 0
     n_cached: int = 0
     trouble: str = ""
+    details: str = ""
 
     def count(self, verdict: Verdict) -> int:
         """How many cells have this verdict."""
@@ -90,9 +92,12 @@ def run_experiment(
         return Result(experiment, level, judge_cells(experiment, None, missing), missing=missing)
     try:
         return _run(experiment, level, cache, n_jobs, progress)
+    except CacheError:
+        raise  # no fault of the experiment
     except Exception as error:
         trouble = f"{type(error).__name__}: {error}"
-        return Result(experiment, level, judge_cells(experiment, None), trouble=trouble)
+        cells, details = judge_cells(experiment, None), traceback.format_exc()
+        return Result(experiment, level, cells, trouble=trouble, details=details)
 
 
 def _run(

@@ -13,10 +13,14 @@ Place = tuple[str, str]  # row and column of a cell
 
 @dataclass(frozen=True)
 class Value:
-    """A measured figure (or word), with its standard error where chance has a part in it."""
+    """A measured figure (or word), with its standard error where chance has a part in it.
+
+    ``n`` is the number of runs behind the standard error, where that is known.
+    """
 
     value: float | str
     se: float | None = None
+    n: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ def mean_value(values: Sequence[float] | np.ndarray) -> Value:
     --------
     >>> from eigensieve.experiments.values import mean_value
     >>> mean_value([1.0, 3.0])
-    Value(value=2.0, se=1.0)
+    Value(value=2.0, se=1.0, n=2)
     """
     values = np.asarray(values, dtype=float)
     se = None if values.size < 2 else float(values.std(ddof=1) / np.sqrt(values.size))
-    return Value(float(values.mean()), se)
+    return Value(float(values.mean()), se, values.size)
 
 
 def share_value(hits: Sequence[bool] | np.ndarray) -> Value:
@@ -67,4 +71,4 @@ def share_value(hits: Sequence[bool] | np.ndarray) -> Value:
     hits = np.asarray(hits, dtype=float)
     n = hits.size + 4
     share = (hits.sum() + 2) / n
-    return Value(float(hits.mean()), float(np.sqrt(share * (1 - share) / n)))
+    return Value(float(hits.mean()), float(np.sqrt(share * (1 - share) / n)), hits.size)

@@ -10,7 +10,14 @@ from .judge import Cell, Verdict
 from .published import Published
 from .runner import Result
 
-SHOWN = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.CANNOT, Verdict.UNPUBLISHED, Verdict.NOT_RUN)
+COUNTED = {
+    Verdict.MATCHES: "match",
+    Verdict.DIFFERS: "differ",
+    Verdict.OPEN: "cannot be told",
+    Verdict.CANNOT: "cannot be had",
+    Verdict.UNPUBLISHED: "without a published figure",
+    Verdict.NOT_RUN: "not run",
+}
 
 
 def ours_text(cell: Cell) -> str:
@@ -19,22 +26,23 @@ def ours_text(cell: Cell) -> str:
         return ""
     if isinstance(cell.ours.value, str):
         return cell.ours.value
-    text = _number(cell.ours.value, cell)
-    return text if not cell.ours.se else f"{text} ± {_number(cell.ours.se, cell, more=1)}"
+    text = _number(cell.ours.value, cell, 3)
+    return f"{text} ± {_number(cell.ours.se, cell, 2)}" if cell.ours.se else text
 
 
-def _number(value: float, cell: Cell, more: int = 0) -> str:
-    """As many decimals as the published figure; more where they would hide the value."""
+def _number(value: float, cell: Cell, digits: int) -> str:
+    """As many decimals as the published figure; where there is none, so many digits."""
     if not math.isfinite(value):
         return str(value)
     printed = next((p.text for p in (cell.published, cell.checked) if p is not None), "")
     if cell.decimals is None:
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
     if "e-" in printed.lower() or "e+" in printed.lower():
         return f"{value:.{cell.decimals}e}"
-    if value and abs(value) < 0.5 * 10.0 ** -(cell.decimals + more):
+    if value and abs(value) < 0.5 * 10.0**-cell.decimals:  # all decimals would be zeros
         return f"{value:.1g}"
-    return f"{value:,.{cell.decimals + more}f}"
+    comma = "," if "," in printed or not printed else ""
+    return f"{value:{comma}.{cell.decimals}f}"
 
 
 def printed_text(published: Published | None) -> str:
@@ -44,9 +52,8 @@ def printed_text(published: Published | None) -> str:
 
 def count_text(results: Sequence[Result]) -> str:
     """``12 cells match, 3 differ, ...``; what did not occur is left out."""
-    words = ("match", "differ", "cannot be had", "without a published figure", "not run")
-    counts = [sum(result.count(verdict) for result in results) for verdict in SHOWN]
-    parts = [f"{n} {word}" for n, word in zip(counts, words) if n]
+    counts = {word: sum(r.count(verdict) for r in results) for verdict, word in COUNTED.items()}
+    parts = [f"{n} {word}" for word, n in counts.items() if n]
     return ", ".join(parts) if parts else "no cells"
 
 
@@ -55,6 +62,13 @@ def confirmed_text(results: Sequence[Result]) -> str:
     pairs = [result.n_confirmed for result in results]
     agree, known = (sum(pair[i] for pair in pairs) for i in (0, 1))
     return f"{agree} of {known} figures of an earlier reproduction are confirmed" if known else ""
+
+
+def changes_text(result: Result) -> str:
+    """What this run has less of than the full protocol."""
+    full, run = (result.experiment.protocols[level] for level in ("full", result.level))
+    changed = [f"{key} {run[key]} (full: {full[key]})" for key in run if run[key] != full[key]]
+    return "; ".join(changed)
 
 
 def as_data(result: Result) -> dict[str, Any]:
@@ -70,7 +84,7 @@ def as_data(result: Result) -> dict[str, Any]:
         "trouble": result.trouble,
         "cpu_seconds": round(result.seconds, 3),
         "notes": [] if measured is None else list(measured.notes),
-        "counts": {str(verdict): result.count(verdict) for verdict in SHOWN},
+        "counts": {str(verdict): result.count(verdict) for verdict in COUNTED},
         "cells": [_cell_data(result, cell) for cell in result.cells],
     }
 

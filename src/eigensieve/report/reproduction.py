@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -15,21 +16,32 @@ from ..experiments.cache import LIBRARIES
 from ..experiments.catalogue import paper_title
 from ..experiments.judge import Cell, Verdict
 from ..experiments.runner import Result
-from ..experiments.words import SHOWN, confirmed_text, count_text, ours_text, printed_text
+from ..experiments.words import (
+    changes_text,
+    confirmed_text,
+    count_text,
+    ours_text,
+    printed_text,
+)
 from ..plots._style import house_style, printable
 from . import reproduction_words as words
 from .figures import inline_svg, svg_file
 from .shared import card, render_page
 
-MOST_COLUMNS = 7  # a wider table is shown as a list
+MOST_COLUMNS = 7  # a wider table is shown as a list (twice as wide, where cells have one line)
 FULL_ENOUGH = 0.6  # so is one with more holes than this
+MOST_CELLS = 40  # in longer tables what nobody has published is put aside
 MARKS = {
     Verdict.MATCHES: "✓",
     Verdict.DIFFERS: "≠",
+    Verdict.OPEN: "?",
     Verdict.CANNOT: "✕",
     Verdict.UNPUBLISHED: "",
     Verdict.NOT_RUN: "·",
 }
+
+
+OVERVIEW = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN, Verdict.CANNOT, Verdict.UNPUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -40,19 +52,32 @@ class Drawing:
     standalone: str
 
 
-def draw_figures(results: Sequence[Result]) -> dict[str, Drawing]:
-    """The figures of the experiments that have one, by the name of the experiment."""
-    drawings = {}
+def draw_figures(results: Sequence[Result]) -> tuple[list[Result], dict[str, Drawing]]:
+    """The figures by the name of the experiment; one that cannot be drawn is its trouble."""
+    drawings, after = {}, []
     for result in results:
-        experiment, measured = result.experiment, result.measured
-        draw = getattr(importlib.import_module(experiment.module), "draw", None)
-        if measured is None or draw is None:
-            continue
-        with house_style():
-            figure = draw(measured.series)
-        inline = inline_svg(figure, experiment.name.replace("/", "-"), experiment.title)
-        drawings[experiment.name] = Drawing(inline, svg_file(figure))
-    return drawings
+        try:
+            drawing = _draw(result)
+        except Exception as error:  # the other experiments are worth a page
+            trouble = f"{type(error).__name__}: {error} (in its figure)"
+            result = replace(result, trouble=trouble, details=traceback.format_exc())
+            drawing = None
+        after.append(result)
+        if drawing is not None:
+            drawings[result.experiment.name] = drawing
+    return after, drawings
+
+
+def _draw(result: Result) -> Drawing | None:
+    if result.measured is None:
+        return None
+    experiment = result.experiment
+    draw = getattr(importlib.import_module(experiment.module), "draw", None)
+    if draw is None:
+        return None
+    with house_style():
+        figure = draw(result.measured.series)
+    return Drawing(inline_svg(figure, _id(result), experiment.title), svg_file(figure))
 
 
 def render_reproduction(
@@ -87,17 +112,20 @@ def render_reproduction(
 
 
 def _cards(results: Sequence[Result]) -> list[dict[str, Any]]:
-    counts = {verdict: sum(r.count(verdict) for r in results) for verdict in SHOWN}
+    def n(verdict: Verdict) -> str:
+        return f"{sum(result.count(verdict) for result in results):,}"
+
     agree = [sum(r.n_confirmed[i] for r in results) for i in (0, 1)]
     cards = [
-        card("Cells that match", f"{counts[Verdict.MATCHES]:,}", "within the tolerance"),
-        card("Cells that differ", f"{counts[Verdict.DIFFERS]:,}", "with the reason, if known"),
-        card("Cannot be had", f"{counts[Verdict.CANNOT]:,}", "data or method not available"),
-        card("Nothing published", f"{counts[Verdict.UNPUBLISHED]:,}", "our figure alone"),
+        card("Cells that match", n(Verdict.MATCHES), "within the tolerance"),
+        card("Cells that differ", n(Verdict.DIFFERS), "with the reason, if known"),
+        card("Cannot be told", n(Verdict.OPEN), "chance may explain it"),
+        card("Cannot be had", n(Verdict.CANNOT), "data or method not available"),
+        card("Nothing published", n(Verdict.UNPUBLISHED), "our figure alone"),
     ]
     if agree[1]:
         cards.append(card("Earlier run confirmed", f"{agree[0]:,} of {agree[1]:,}"))
-    return [*cards, card("Experiments", f"{len(results):,}", words.protocol_of(results))]
+    return cards
 
 
 def _overview(result: Result) -> dict[str, Any]:
@@ -105,9 +133,9 @@ def _overview(result: Result) -> dict[str, Any]:
     agree, known = result.n_confirmed
     return {
         "id": _id(result),
-        "name": experiment.name,
+        "name": _breakable(experiment.name),
         "title": experiment.title,
-        "counts": [str(result.count(verdict) or "") for verdict in SHOWN[:4]],
+        "counts": [str(result.count(verdict) or "") for verdict in OVERVIEW],
         "confirmed": f"{agree} of {known}" if known else "",
         "seconds": "" if result.measured is None else f"{result.seconds:,.0f}",
     }
@@ -120,7 +148,7 @@ def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any
     return {
         "id": _id(result),
         "title": experiment.title,
-        "name": experiment.name,
+        "name": _breakable(experiment.name),
         "kind": words.KINDS[experiment.kind],
         "about": experiment.about,
         "counts": count_text([result]),
@@ -128,7 +156,8 @@ def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any
         "missing": ", ".join(result.missing),
         "trouble": printable(result.trouble),
         "figure": None if drawing is None else drawing.inline,
-        "table": _table(result, reasons),
+        "changes": changes_text(result),
+        "tables": _tables(result, reasons),
         "reasons": reasons,
         "notes": [] if result.measured is None else list(result.measured.notes),
         "protocol": [
@@ -138,24 +167,30 @@ def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any
     }
 
 
-def _table(result: Result, reasons: Sequence[str]) -> dict[str, Any]:
+def _tables(result: Result, reasons: Sequence[str]) -> list[dict[str, Any]]:
+    """All cells; of many those that are judged first, the others in a table of their own."""
+    judged = [cell for cell in result.cells if cell.published or cell.verdict == Verdict.CANNOT]
+    if not judged or len(result.cells) <= MOST_CELLS:
+        return [_table(result.cells, reasons)]
+    others = [cell for cell in result.cells if cell not in judged]
+    tables = [_table(judged, reasons)]
+    return [*tables, _table(others, reasons) | {"aside": len(others)}] if others else tables
+
+
+def _table(given: Sequence[Cell], reasons: Sequence[str]) -> dict[str, Any]:
     """A grid where rows and columns cross often enough, otherwise a list."""
-    cells = {(cell.row, cell.column): cell for cell in result.cells}
+    cells = {(cell.row, cell.column): cell for cell in given}
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns = list(dict.fromkeys(column for _, column in cells))
-    is_grid = 1 < len(columns) <= MOST_COLUMNS
-    if not is_grid or len(cells) < FULL_ENOUGH * len(rows) * len(columns):
-        groups = groupby(result.cells, key=lambda cell: cell.row)
-        listed = [(row, [_shown(cell, reasons) for cell in group]) for row, group in groups]
-        return {
-            "columns": None,
-            "rows": listed,
-            "published": any(cell.published for cell in result.cells),
-            "earlier": any(cell.checked for cell in result.cells),
-        }
-    found = [[cells.get((row, column)) for column in columns] for row in rows]
-    grid = [[cell and _shown(cell, reasons) for cell in line] for line in found]
-    return {"columns": columns, "rows": list(zip(rows, grid))}
+    published, earlier = any(c.published for c in given), any(c.checked for c in given)
+    most = MOST_COLUMNS if published or earlier else 2 * MOST_COLUMNS
+    shown = {place: _shown(cell, reasons) for place, cell in cells.items()}
+    facts = {"published": published, "earlier": earlier, "n": len(given), "aside": 0}
+    if 1 < len(columns) <= most and len(cells) >= FULL_ENOUGH * len(rows) * len(columns):
+        grid = [(row, [shown.get((row, column)) for column in columns]) for row in rows]
+        return {"columns": columns, "rows": grid} | facts
+    listed = [(row, [cell for place, cell in shown.items() if place[0] == row]) for row in rows]
+    return {"columns": None, "rows": listed} | facts
 
 
 def _shown(cell: Cell, reasons: Sequence[str]) -> dict[str, Any]:
@@ -185,6 +220,11 @@ def _methods(results: Sequence[Result], command: str, seconds: float) -> list[tu
         ("Time", f"{times} took {seconds:,.0f} s"),
         ("Made with", f"eigensieve {__version__}, {libraries}"),
     ]
+
+
+def _breakable(name: str) -> Markup:
+    """A name that a narrow column may break at its slash."""
+    return Markup("/<wbr>").join(name.split("/"))
 
 
 def _id(result: Result) -> str:

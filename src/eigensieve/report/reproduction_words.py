@@ -22,9 +22,9 @@ MATCHES = (
     "Our figure is the published one, within the tolerance that the experiment states beforehand "
     "and half a unit of the last printed digit."
 )
-CLAIMS = (
-    "What a text says of a figure (at least 0.9, below 0) is contradicted only if ours lies beyond "
-    "the limit by more than the tolerance."
+OPEN = (
+    "What a text says of a figure (at least 0.9, below 0) is broken, but by less than two standard "
+    "errors; or there were fewer than five runs, whose standard error says little."
 )
 UNPUBLISHED = (
     "The paper prints no figure for it, or shows a curve without numbers: ours stands alone."
@@ -40,7 +40,7 @@ EARLIER = (
 GLOSSARY = [
     ("Matches (✓)", MATCHES),
     ("Differs (≠)", "It is not. The number in brackets leads to the reason, where it is known."),
-    ("Claims", CLAIMS),
+    ("Cannot be told (?)", OPEN),
     ("Cannot be had (✕)", "The data or the method are not available; the reason is given."),
     ("Nothing published", UNPUBLISHED),
     ("Not run (·)", "Left out of this protocol."),
@@ -58,22 +58,25 @@ def protocol_of(results: Sequence[Result]) -> str:
 
 def lead(results: Sequence[Result]) -> list[str]:
     """The result in a sentence or two."""
+    papers = [result for result in results if result.experiment.kind == "reproduction"]
     match, differ = (
-        sum(r.count(verdict) for r in results) for verdict in (Verdict.MATCHES, Verdict.DIFFERS)
+        sum(r.count(verdict) for r in papers) for verdict in (Verdict.MATCHES, Verdict.DIFFERS)
     )
     if match + differ == 0:
         return ["No published figure could be judged."]
     share = round(100 * match / (match + differ))
-    checked = f"Of {match + differ:,} published figures and claims that could be checked"
+    checked = f"Of {match + differ:,} published figures and claims that could be judged"
     return [
         f"{checked}, {match:,} ({share}\u00a0%) come out again and {differ:,} do not.",
-        "Every verdict is computed, by tolerances stated before the runs.",
+        "Every verdict is computed, by tolerances written down beforehand.",
     ]
 
 
 def findings(results: Sequence[Result]) -> list[str]:
     """What else to know at once."""
-    sentences = []
+    sentences = [
+        "Cells are no independent witnesses: one sentence of a paper may be judged in several."
+    ]
     confirmed = confirmed_text(results)
     if confirmed:
         sentences.append(f"{confirmed}.")
