@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import eigensieve as es
 from eigensieve.datasets.moghaddam2006 import draw_pairs
+from eigensieve.errors import InputError, VerificationError
 from eigensieve.experiments.cache import as_plain
 from eigensieve.experiments.moghaddam2006 import figure1
 from eigensieve.plots._style import house_style
@@ -91,6 +94,71 @@ def test_ties_go_to_the_lowest_index() -> None:
     pair = 0.75 + np.hypot(0.25, 0.5)
     assert of("forward alone", values)[:, 1] == pytest.approx([1.0, pair])
     assert of("ESLDA", values)[:, 1] == pytest.approx([pair, pair])
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e-200, 1.0), (1e200, 1.0), (1.0, 1e-200), (1e250, 1e200)])
+@pytest.mark.parametrize("kind", figure1.KINDS)
+def test_scale_does_not_matter(kind: str, a: float, b: float) -> None:
+    A, B, values = solved(kind, 9, 30)
+    found = figure1.solve_methods(a * A, b * B)
+    np.testing.assert_allclose(found / of("ESLDA", found)[:, None],
+                               values / of("ESLDA", values)[:, None], rtol=SAME)  # fmt: skip
+    np.testing.assert_allclose(found, a / b * values, rtol=SAME)
+
+
+def test_pairs_may_differ_in_scale() -> None:
+    A, B, values = solved("Full rank", 9, 30)
+    sizes = 10.0 ** np.linspace(-200, 200, 30)
+    found = figure1.solve_methods(A * sizes[:, None, None], B)
+    np.testing.assert_allclose(found, values * sizes[:, None, None], rtol=SAME)
+
+
+def near_duplicates(distance: float) -> np.ndarray:
+    """B of three features, two of which differ by so much noise."""
+    x, y, z = np.eye(3)
+    rows = np.array([x, x + distance * y, z])
+    return np.asarray(rows @ rows.T)
+
+
+BAD: dict[str, tuple[np.ndarray, np.ndarray, str]] = {
+    "zero A": (np.zeros((3, 3)), np.eye(3), "A is 0"),
+    "nan in A": (np.full((3, 3), np.nan), np.eye(3), "A has an entry that is not finite"),
+    "infinite B": (np.eye(3), np.diag([1.0, np.inf, 1.0]), "B has an entry that is not finite"),
+    "indefinite A": (np.diag([1.0, -1.0, 0.0]), np.eye(3), "A is not positive semidefinite"),
+    "zero B": (np.eye(3), np.zeros((3, 3)), "B is 0"),
+    "singular B": (np.eye(3), np.ones((3, 3)), "condition number of at most 1e"),
+    "indefinite B": (np.eye(3), np.diag([1.0, -1.0, 1.0]), "condition number of at most 1e"),
+    "near-duplicates": (np.eye(3), near_duplicates(1e-6), "condition number of at most 1e"),
+    "out of range": (1e200 * np.eye(3), 1e-200 * np.eye(3), "too large or too small beside B"),
+    "out of range, small": (1e-200 * np.eye(3), 1e200 * np.eye(3), "too large or too small"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_solved_safely_is_refused(name: str) -> None:
+    """The second pair is the bad one."""
+    A, B, message = BAD[name]
+    with pytest.raises(InputError, match=rf"pair 1: .*{message}"):
+        figure1.solve_methods(np.stack([np.eye(3), A]), np.stack([np.eye(3), B]))
+
+
+def test_what_is_not_refused_is_optimal() -> None:
+    """B as near to singular as is allowed, against every subset."""
+    A, B = np.array([[2.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 1.0]]), near_duplicates(3e-3)
+    assert 1e5 < np.linalg.cond(B) < figure1.CONDITION
+    found = of("ESLDA", figure1.solve_methods(A[None], B[None]))[0]
+    for k in (1, 2, 3):
+        best = max(linalg.eigh(A[np.ix_(S, S)], B[np.ix_(S, S)], eigvals_only=True)[-1]
+                   for S in map(list, combinations(range(3), k)))  # fmt: skip
+        assert found[k - 1] == pytest.approx(best, rel=SAME)
+
+
+def test_a_heuristic_above_the_optimum_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.ones((1, len(figure1.METHODS), 2))
+    values[0, figure1.METHODS.index("ST"), 0] = 1 + 1e-6
+    monkeypatch.setattr(figure1, "_search", lambda A, B: values)
+    with pytest.raises(VerificationError, match="above the optimum"):
+        figure1.solve_methods(np.eye(2)[None], np.eye(2)[None])
 
 
 def run(protocol: dict[str, Any]) -> Any:

@@ -162,9 +162,32 @@ def test_choices_of_k_are_compared_over_few_and_many_clusters() -> None:
         ("many clusters", "largest mean gap"): "k = n_c - 2",
         ("many clusters", "k = n_c - 2 less k = n_c"): 2.0,
         ("many clusters", "n_c - 4 better than n_c - 2"): "yes",
+        ("many clusters", "n_c - 4 varies more than n_c - 2"): "yes",
         ("all", "largest deviation"): "k = n_c",
         ("all", "smallest deviation"): "k = n_c - 2",
     }
+
+
+def test_underestimating_may_be_steadier_and_worse() -> None:
+    flat = {n: np.array([1.0, 3.0]) for n in (2, 7)}
+    gaps = dict.fromkeys(("k = n_c", "k = n_c + 2", "k = n_c - 2"), flat)
+    # few clusters count for nothing here
+    less = {2: np.array([0.0, 99.0]), 7: np.array([1.0, 1.5])}
+    found = figure3b.compare({**gaps, "k = n_c - 4": less})
+    assert found["many clusters", "n_c - 4 better than n_c - 2"].value == "no"
+    assert found["many clusters", "n_c - 4 varies more than n_c - 2"].value == "no"
+
+
+def test_who_is_ahead_is_told_where_chance_is_ruled_out() -> None:
+    """Differences of -2, 4 and 2 with standard errors of .5, .5 and 2."""
+    equal = {n: np.zeros(2) for n in (2, 4, 7)}
+    other = {2: np.array([-2.5, -1.5]), 4: np.array([3.5, 4.5]), 7: np.array([0.0, 4.0])}
+    found = figure3b.describe_lead({"k = n_c": equal, "k = n_c - 2": other})
+    assert found.endswith(
+        "k = n_c - 2 is ahead for 4 clusters, and k = n_c is ahead for 2 clusters."
+    )
+    nobody = figure3b.describe_lead({"k = n_c": equal, "k = n_c - 2": equal})
+    assert nobody.count("ahead for no number of clusters") == 2
 
 
 # -- figure 6(b) -----------------------------------------------------------------------------
@@ -189,6 +212,14 @@ def test_ten_of_twelve_are_a_success(
     alpha[wrong : wrong + 12] = 1.0  # the first 12 features are relevant
     monkeypatch.setattr(figure6b, "weigh_all", lambda X: (alpha, alpha, alpha))
     assert figure6b.work(0.01, 1, 0)["kernel"] == [success]
+
+
+def test_every_success_of_the_plain_method_counts() -> None:
+    protocol = {"spreads": [0.01, 0.02], "runs": 3, "seed": 0}
+    part = {"kernel": [True] * 3, "squared": [True, False, True], "plain": [False] * 3}
+    cells = figure6b.measure(protocol, [{**part, "plain": [True, False, True]}, part]).cells
+    assert cells["lambda = 0.01", "successes, plain"].value == 2
+    assert cells["lambda = 0.02", "successes, plain"].value == 0
 
 
 # -- Ben-Dor ---------------------------------------------------------------------------------

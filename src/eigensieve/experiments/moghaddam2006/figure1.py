@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from ...datasets.moghaddam2006 import draw_pairs
+from ...errors import InputError, VerificationError
 from ...kernels.pairs import BACKWARD, FORWARD, OPTIMUM, SWAP, solve_pairs
 from ...plots._style import INK, PALETTE, legend_below, new_figure
 from ..values import Measured, Place, Value
@@ -38,6 +39,8 @@ METHODS = (ST, ST_X, GSLDA, *SEARCHES)
 STYLES = {ST: ("s", PALETTE[0]), GSLDA: ("D", PALETTE[1]), ESLDA: ("o", INK)}
 SUMS = ("pairs", "score", "ratio", "ratio2", "share", "share2")
 SAME = 1e-9  # relative: a value this near to the optimum is the optimum
+CONDITION = 1e6  # of B, at most: values are then good to about 1e-10, well below SAME
+FARTHEST = 1e290  # from 1: how large (or small) A may be in units of B
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -75,7 +78,43 @@ def work(kind: str, n: int, pairs: int, seed: list[int]) -> dict[str, Any]:
 
 
 def solve_methods(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The quotient of every method at every k: array (pairs, methods, n)."""
+    """The quotient of every method at every k: array (pairs, methods, n).
+
+    A must be positive semidefinite and not 0, B safely positive definite. The compiled search knows
+    no scale: it gets matrices whose largest entry is 1.
+    """
+    (A, a), (B, b) = _unit("A", A), _unit("B", B)
+    _refuse(np.linalg.eigvalsh(A)[:, 0] < -SAME, "A is not positive semidefinite")
+    spectrum = np.linalg.eigvalsh(B)
+    _refuse(
+        spectrum[:, -1] > CONDITION * spectrum[:, 0],
+        f"B is not positive definite with a condition number of at most {CONDITION:g}",
+    )
+    with np.errstate(over="ignore", under="ignore"):
+        scale = a / b
+    _refuse((scale < 1 / FARTHEST) | (scale > FARTHEST), "A is too large or too small beside B")
+    values = _search(A, B)
+    best = values[:, [METHODS.index(ESLDA)]]
+    if np.any(values > best * (1 + SAME)):
+        raise VerificationError("a heuristic is above the optimum: the search has missed a set")
+    return values * scale[:, None, None]
+
+
+def _unit(name: str, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Matrices divided by their largest entries, and these."""
+    largest = np.abs(M).max(axis=(1, 2))
+    _refuse(~np.isfinite(largest), f"{name} has an entry that is not finite")
+    _refuse(largest == 0, f"{name} is 0")
+    return M / largest[:, None, None], largest
+
+
+def _refuse(bad: np.ndarray, why: str) -> None:
+    """An error that names the first bad pair."""
+    if bad.any():
+        raise InputError(f"pair {int(np.argmax(bad))}: {why}; leave it out, or draw another")
+
+
+def _search(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     found = solve_pairs(A, B, rankings(A, B))
     values = {name: found[:, i] for i, name in enumerate(RANKINGS)}
     values |= {name: found[:, len(RANKINGS) + i] for name, i in SEARCHES.items()}

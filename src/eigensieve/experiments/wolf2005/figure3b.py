@@ -63,7 +63,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
             cells[f"{n} clusters", name] = mean_value(gaps[name][n])
         cells[f"{n} clusters", "runs above 1, k = n_c"] = share_value(gaps["k = n_c"][n] > 1)
     cells |= compare(gaps)
-    return Measured(cells, {"clusters": clusters} | _curves(gaps))
+    return Measured(cells, {"clusters": clusters} | _curves(gaps), [describe_lead(gaps)])
 
 
 def compare(gaps: Gaps) -> dict[Place, Value]:
@@ -73,6 +73,7 @@ def compare(gaps: Gaps) -> dict[Place, Value]:
     many = [n for n in clusters if n > FEW]
     spread = {name: _deviation(gaps[name], clusters) for name in DRAWN}
     better = _mean(gaps["k = n_c - 4"], many) > _mean(gaps["k = n_c - 2"], many)
+    wilder = _deviation(gaps["k = n_c - 4"], many) > _deviation(gaps["k = n_c - 2"], many)
     wide = all(_deviation(gaps[name], few) > _deviation(gaps[name], many) for name in DRAWN)
     return {
         ("few clusters", "largest mean gap"): Value(_top({k: _mean(gaps[k], few) for k in DRAWN})),
@@ -83,9 +84,24 @@ def compare(gaps: Gaps) -> dict[Place, Value]:
         ),
         ("many clusters", LESS): _difference(gaps, many),
         ("many clusters", "n_c - 4 better than n_c - 2"): _word(better),
+        ("many clusters", "n_c - 4 varies more than n_c - 2"): _word(wilder),
         ("all", "largest deviation"): Value(_top(spread)),
         ("all", "smallest deviation"): Value(_top({k: -v for k, v in spread.items()})),
     }
+
+
+def describe_lead(gaps: Gaps) -> str:
+    """For which numbers of clusters one choice of k is ahead of the other, beyond chance."""
+    ahead: dict[str, list[str]] = {"k = n_c - 2": [], "k = n_c": []}
+    for n in gaps["k = n_c"]:
+        less = _difference(gaps, [n])
+        if less.se is not None and abs(float(less.value)) > 2 * less.se:
+            ahead["k = n_c - 2" if float(less.value) > 0 else "k = n_c"].append(str(n))
+    parts = [f"{name} is ahead for {', '.join(ns) or 'no number of'}" for name, ns in ahead.items()]
+    return (
+        f"By more than 2 standard errors of the difference, run by run, {parts[0]} clusters, and "
+        f"{parts[1]} clusters."
+    )
 
 
 def _difference(gaps: Gaps, clusters: list[int]) -> Value:

@@ -129,6 +129,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         cells[kind, "weights > half the largest, %"] = mean_value([r["high"] for r in runs])
         cells[kind, "features selected"] = mean_value([r["features"] for r in runs])
         gains = np.array([r["selected"] - r["all"] for r in runs])
+        cells[kind, "selected less all, points"] = mean_value(gains)
         notes.append(
             f"{kind} ({names[0]} and {names[1]}): the selected features are better in "
             f"{np.sum(gains > 0)} of {len(runs)} collections, worse in {np.sum(gains < 0)}."
