@@ -82,9 +82,37 @@ def test_wins_are_strict_and_over_all_rivals() -> None:
         for data, values in accuracy.items()
         for method, value in zip(("PLDA", "SLDA", "SULDA"), values)
     }
-    cells["A: SULDA", "variables"] = Value(99.0)
-    assert table2.count_wins(cells, "SULDA", ("SLDA", "PLDA")).value == 1.0
-    assert table2.count_wins(cells, "SLDA", ("PLDA",)).value == 2.0
+    sparsity = {"PLDA": 50.0, "SLDA": 98.0, "SULDA": 99.0}
+    cells |= {(f"A: {method}", "sparsity, %"): Value(v) for method, v in sparsity.items()}
+    assert table2.sets_won(cells, "SULDA", ("SLDA", "PLDA")) == ["A"]
+    assert table2.sets_won(cells, "SLDA", ("PLDA",)) == ["A", "B"]
+    assert table2.sets_won(cells, "SULDA", ("SLDA",), "sparsity, %") == ["A"]
+    assert table2.sets_won(cells, "PLDA", ("SLDA",), "sparsity, %") == []
+
+
+def test_claims_count_sets_and_the_notes_name_the_others() -> None:
+    def part(data: str, figures: dict[str, tuple[float, float]], told: dict[str, float]) -> dict:
+        names = ("accuracy, %", "sparsity, %")
+        columns = {m: {**dict(zip(names, f)), "orthogonality": 0.0} for m, f in figures.items()}
+        return {"data": data, "columns": columns, "told": told}
+
+    found = [
+        part("A", {"PLDA": (90.0, 99.5)}, {"directions": 1}),
+        part("B", {"PLDA": (95.0, 50.0)}, {"directions": 1}),
+        part("A", {"SLDA": (91.0, 98.0), "SULDA": (92.0, 99.0)}, {"shared": 0.5}),
+        part("B", {"SLDA": (90.0, 99.0), "SULDA": (94.0, 99.0)}, {"shared": 0.5}),
+    ]
+    measured = table2.measure({"sets": ["A", "B"], "max_iter": 5}, found)
+    counts = {place: v.value for place, v in measured.cells.items() if place[0].startswith("All")}
+    assert counts == {
+        ("All sets: SULDA", "sets where it is the most accurate"): 1,
+        ("All sets: SLDA", "sets where it is more accurate than PLDA"): 1,
+        ("All sets: SULDA", "sets where it is sparser than SLDA"): 1,
+        ("All sets: SULDA", "sets where it is sparser than PLDA"): 1,
+        ("All sets: SLDA", "sets where it is sparser than PLDA"): 1,
+    }
+    told = [note for note in measured.notes if "at least as accurate" in note]
+    assert told == ["PLDA is at least as accurate as SULDA on B."]
 
 
 # --- the cross-validation of PLDA ---

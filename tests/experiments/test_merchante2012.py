@@ -7,10 +7,12 @@ import pytest
 from scipy import linalg
 from scipy.spatial import distance
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import NearestCentroid
 
 from eigensieve import GroupLassoLDA, GroupLassoLDACV, PenalizedLDA, SparseOptimalScoring
 from eigensieve.datasets.witten2011 import make_population
-from eigensieve.experiments.merchante2012 import _genes, _models, figure1, table1
+from eigensieve.errors import InputError
+from eigensieve.experiments.merchante2012 import _genes, _models, figure1, table1, table2
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -48,16 +50,36 @@ def test_gloss_models_classify_as_the_estimator(within: str) -> None:
         assert model.settled
 
 
+def last_useful_alpha(X: np.ndarray, code: np.ndarray) -> float:
+    """The penalty beyond which the estimator refuses, because no feature is left."""
+    low, high = 0.0, 2.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        try:
+            PenalizedLDA(middle).fit(X, code)
+            low = middle
+        except InputError:
+            high = middle
+    return low
+
+
+@pytest.mark.filterwarnings("ignore:the search ended early")  # it is slow where features vanish
 def test_plda_models_are_nearest_means() -> None:
     X, code = make_data()
     X_test, y_test = make_data((40, 40, 40), seed=1)
+    top = last_useful_alpha(X, code)
     models = _models.plda_models(X, code)
     assert len(models) == 10
-    counts = [model.selected.sum() for model in models]
-    assert counts[0] < counts[-1]
-    lda = PenalizedLDA(0.1).fit(X, code)
-    model = _models.Model(lda.scalings_, lda.xbar_, lda.means_, np.zeros(3))
-    assert model.errors(X_test, y_test)[-1] == pytest.approx(1 - lda.score(X_test, y_test))
+    for share, model in zip(np.linspace(1.0, 0.1, 10), models):
+        lda = PenalizedLDA(top * share).fit(X, code)
+        assert model.selected.tolist() == lda.scalings_.any(axis=1).tolist()
+        Z, Z_test = lda.transform(X), lda.transform(X_test)
+        expected = [
+            1 - NearestCentroid().fit(Z[:, :m], code).score(Z_test[:, :m], y_test)
+            for m in range(1, Z.shape[1] + 1)
+        ]
+        assert model.errors(X_test, y_test).tolist() == pytest.approx(expected)
+    assert models[0].selected.sum() < models[-1].selected.sum()
 
 
 def test_slda_models_are_lda_in_the_space_of_the_first_directions() -> None:
@@ -137,6 +159,18 @@ def test_claims_are_differences_to_the_next() -> None:
     }
     others = table1.claims(figures, best=True)
     assert others["FPR of PLDA less the least other"].tolist() == [45, 50]
+    assert table1.errs_least(figures) == "PLDA"  # 11, as GLOSS-D: the first of equals
+
+
+def test_simulations_in_which_one_of_two_errs_least() -> None:
+    errors = {1: (9, 8, 8.5, 10), 2: (5, 6, 7, 4)}  # PLDA, SLDA, GLOSS, GLOSS-D
+    found = []
+    for simulation, each in errors.items():
+        methods = {m: [e, 1, 1, 1, 1] for m, e in zip(table1.METHODS, each)}
+        methods["GLOSS, whole path"] = [0, 1, 1, 1, 1]  # not of the table
+        found.append({"simulation": simulation, "methods": methods, "bayes": 1, "unsettled": 0})
+    cells = table1.measure({"simulations": [1, 2]}, found).cells
+    assert cells["All: PLDA or GLOSS-D errs least", "simulations"].value == 1.0
 
 
 # --- table 2 ---
@@ -151,6 +185,29 @@ def test_cross_validation_is_that_of_the_estimator() -> None:
     theirs = np.moveaxis(lda.errors_, 2, 0)
     np.testing.assert_allclose([errors for errors, _ in ours], theirs)
     assert (_models.HALVES[i], m) == (lda.alpha_, lda.n_components_)
+
+
+def test_claims_on_the_three_methods() -> None:
+    table = {  # error, variables, directions; three splits
+        "PLDA": [[10, 900, 4], [14, 800, 4], [12, 1000, 4]],
+        "SLDA": [[20, 200, 4], [16, 260, 4], [21, 200, 4]],
+        "GLOSS": [[15, 100, 4], [15, 120, 4], [12, 80, 4]],
+        "GLOSS-D": [[1, 1, 4], [1, 1, 4], [1, 1, 4]],  # not of the table
+    }
+    found = table2.claims({name: np.array(rows, dtype=float) for name, rows in table.items()})
+    assert found[table2.APART].value == pytest.approx(19 - 12)
+    assert found[table2.APART].se == pytest.approx(np.std([10, 2, 9], ddof=1) / np.sqrt(3))
+    assert found[table2.LESS].value == pytest.approx(14 - 12)
+    assert found[table2.RATIO].value == pytest.approx(220 / 100)
+
+
+def test_error_of_a_ratio_is_that_of_repeated_samples() -> None:
+    rng = np.random.default_rng(0)
+    below = rng.normal(100, 10, size=(4000, 25))
+    above = 2 * below + rng.normal(0, 20, size=below.shape)
+    values = [table2.ratio_value(a, b) for a, b in zip(above, below)]
+    spread = np.std([float(value.value) for value in values])
+    assert np.mean([value.se for value in values]) == pytest.approx(spread, rel=0.05)
 
 
 def test_folds_share_out_every_class() -> None:

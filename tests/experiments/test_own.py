@@ -179,7 +179,9 @@ def test_the_nested_error_is_that_of_the_k_chosen_inside() -> None:
     assert cells["All sets: lasso", payoff.NESTED_GAIN].value == pytest.approx(25.0)
     assert cells["Colon: lasso", "k chosen"].value == pytest.approx(7.5)
     assert cells["Colon: lasso", "gap, %"].value == pytest.approx(1.0)
+    # one of two k in either split: over splits, which are alike, there is no spread
     assert cells["Colon: lasso", "optimal, %"].value == pytest.approx(50.0)
+    assert cells["Colon: lasso", "optimal, %"].se == pytest.approx(0.0)
     assert cells["All sets: lasso", "optimum is"].value == payoff.OPEN  # two splits are too few
 
 

@@ -12,6 +12,7 @@ from scipy import linalg
 from eigensieve.core.pencil import Pencil
 from eigensieve.experiments.sriperumbudur2007 import _components, colon, pitprops, sparsity
 from eigensieve.experiments.sriperumbudur2007.scaling import exponent, random_problem
+from eigensieve.solvers.dispatch import solve_components
 
 
 def covariance(p: int = 7, seed: int = 0) -> np.ndarray:
@@ -110,6 +111,43 @@ def test_fewest_genes(data_dir: Path) -> None:
     two = colon._dc(2, 1)["plain"][-1]
     assert colon.fewest_genes(two, "plain", 1) == 2
     assert colon.fewest_genes(two + 1e-6, "plain", 1) == 3
+
+
+def test_spca_with_the_best_weights_of_its_sets(data_dir: Path) -> None:
+    """Each of its components has the largest eigenvalue of its genes, by other arithmetic."""
+    pencil = colon._correlations()
+    X = np.log2(np.maximum(colon.load_set("colon")[0], 1.0))
+    vectors, _ = solve_components(pencil, [4] * 3, "spca", ridge=np.inf)
+    best = [np.linalg.eigvalsh(np.corrcoef(X[:, v != 0].T))[-1] for v in vectors.T]
+    found = colon._spca(pencil, 4, 3)
+    assert found[colon.RECOMPUTED]["first"] == pytest.approx(best[0])
+    percent = 100 / X.shape[1]
+    assert found[colon.RECOMPUTED]["plain"] == pytest.approx(percent * np.cumsum(best))
+    own = vectors[:, 0] @ np.corrcoef(X.T) @ vectors[:, 0]
+    assert found["SPCA"]["first"] == pytest.approx(own)
+    assert own < best[0]
+    assert colon._first(4, "spca", ridge=np.inf) <= 4
+
+
+def test_share_of_the_sizes_with_more_variance() -> None:
+    entries = [
+        {"DC-PCA": {"subspace": [9.0, b]}, "SPCA": {"subspace": [1.0, 2.0]}}
+        for b in (1.0, 2.0, 3.0, 4.0)
+    ]
+    assert colon.share_above(entries, "DC-PCA", "SPCA", "subspace") == 50.0
+
+
+def test_a_number_without_a_penalty_is_not_the_narrowest() -> None:
+    """4 features have no penalty; the narrowest intervals are those of 2 and 3."""
+    rhos, counts = [1.0, 2.0, 3.0, 3.1, 4.0, 4.2, 5.0, 9.0], [5, 5, 3, 3, 2, 2, 1, 1]
+    entry = {"n": 6, "top": 9.0, "coarse": [5, 1], "rhos": rhos, "counts": counts, "beside": None}
+    protocol = dict.fromkeys(("rows", "columns", "seed", "grid", "fine"), 0)
+    exact = {"n": 6, "ks": [1, 2], "counts": [1, 3]}
+    found = sparsity.measure({"problems": ["p"], **protocol}, [entry, entry, entry, exact])
+    assert found.cells["p: DC-PCA", "two narrowest k"].value == "2, 3"
+    assert found.cells["p: DC-PCA", "narrowest interval, %"].value == pytest.approx(100 * 0.1 / 3)
+    assert found.cells["p: DC-PCA", "k without a penalty"].value == 1
+    assert "p: DC-PCA: no penalty gives k = 4." in found.notes
 
 
 def test_exponent_and_problem() -> None:

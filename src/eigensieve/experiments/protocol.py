@@ -98,7 +98,7 @@ def _make(name: str, given: dict[str, Any]) -> Experiment:
     return Experiment(
         name=name,
         title=given["title"],
-        about=" ".join(given["about"].split()),
+        about=_one_line(given["about"]),
         kind=kind,
         data=tuple(given.get("data", ())),
         alone=given.get("alone", False),
@@ -107,10 +107,18 @@ def _make(name: str, given: dict[str, Any]) -> Experiment:
         digits=given.get("digits", {}),
         published=_figures(given.get("published", {})),
         checked=_figures(given.get("checked", {})),
-        cannot_be_had=given.get("cannot_be_had", {}),
-        why=given.get("why", {}),
+        cannot_be_had=_texts(given.get("cannot_be_had", {})),
+        why=_texts(given.get("why", {})),
         spread=Spread.read(given["spread"]) if "spread" in given else None,
     )
+
+
+def _texts(given: Mapping[str, str]) -> dict[str, str]:
+    return {key: _one_line(text) for key, text in given.items()}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _figures(given: Mapping[str, Mapping[str, str]]) -> dict[Place, Published]:

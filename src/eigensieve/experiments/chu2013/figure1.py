@@ -8,7 +8,8 @@ The claims as figures, of which none is defined in the paper. Two classes inters
 plane, the nearest other sample (training or test) of some sample of one is of the other: counted
 are these samples. The spread of the training samples is the largest distance of one from its class
 mean, as a share of the smallest distance of two class means. The paper does not say which class is
-which: 1 = EWS, 2 = BL, 3 = NB, 4 = RMS, as in the usual file of these data.
+which: 1 = EWS, 2 = BL, 3 = NB, 4 = RMS is the order of the usual file of these data, which we have
+not been able to check against the paper.
 """
 
 from __future__ import annotations

@@ -1,11 +1,17 @@
 """Colon: cumulative variance and cardinality of five sparse components of 2,000 genes.
 
-The slide is a figure without numbers; its text says that DC-PCA has better sparsity than SPCA. The
-paper tells neither the scale of the data, nor the sparsity, nor the deflation, nor the measure of
+The slide is a figure without numbers; the conclusion says: better sparsity than SPCA. The paper
+tells neither the scale of the data, nor the sparsity, nor the deflation, nor the measure of
 variance. We chose: correlations of log2 intensities (floored at 1), k genes in each of five
 components for several k, projection deflation (and Schur's beside it), SPCA with an infinite ridge
-(its authors' version for genes). The claim is judged both ways: the variance of as many genes, and
-the genes that DC-PCA needs for SPCA's variance. DSPCA is left out: it does not scale so far.
+(its authors' version for genes). The claim is judged once a measure: at how many of the k does
+DC-PCA explain more than SPCA with as many genes. The genes that DC-PCA needs for SPCA's variance
+stand beside. DSPCA is left out: it does not scale so far.
+
+SPCA's own loadings are what is left above a threshold, and with few of many genes of similar size
+that is little and uneven. DC-PCA's weights are recomputed for its genes; for a fair comparison the
+rows "recomputed" have SPCA's sets with the best weights of each, and "SPCA alone" has its first
+component, found without the others, with the best weights.
 """
 
 from __future__ import annotations
@@ -20,12 +26,14 @@ from ...core.builders import pca_pencil
 from ...core.pencil import Pencil
 from ...solvers.dispatch import solve, solve_components
 from ..data import load_set
-from ..values import Measured, Value
+from ..values import Measured, Place, Value
 from ._components import MEASURES, PAPER, describe, sequential_components
 from ._figure import draw_cumulative
 
 JUDGED = ("adjusted", "subspace")  # plain variances count correlated scores twice
 DC = {"DC-PCA": "projection", "DC-PCA, Schur": "schur"}
+RECOMPUTED, ALONE, POLISHED = "SPCA, recomputed", "SPCA alone, recomputed", "DC-PCA, exchanges"
+SPCA = ("SPCA", RECOMPUTED)
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -38,17 +46,16 @@ def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
 def work(k: int, components: int, polish: bool) -> dict[str, Any]:
     """All methods with k genes a component."""
     pencil = _correlations()
-    found: dict[str, Any] = {"SPCA": _spca(pencil, k, components)}
+    found: dict[str, Any] = _spca(pencil, k, components)
     for name, deflation in DC.items():
         found[name] = _dc(k, components, deflation)
     goal = {name: found["SPCA"][name][-1] for name in JUDGED}
     found["needed"] = {name: fewest_genes(goal[name], name, components) for name in JUDGED}
     if found["needed"]["subspace"] > 0:
         found["matched"] = _dc(found["needed"]["subspace"], components)["subspace"]
+    found["firsts"] = {ALONE: _first(k, "spca", ridge=np.inf)}
     if polish:
-        solution = solve(pencil, k, "dc")
-        solution.verify(pencil)
-        found["polished"] = solution.objective
+        found["firsts"][POLISHED] = _first(k, "dc")
     pca = describe(pencil, pencil.top(components)[1])
     return {"k": k, "PCA": pca["subspace"], **found}
 
@@ -61,12 +68,21 @@ def _correlations() -> Pencil:
 
 
 def _spca(pencil: Pencil, k: int, m: int) -> dict[str, Any]:
+    """All components together: with SPCA's own loadings, and with the best weights of its sets."""
     vectors, solutions = solve_components(pencil, [k] * m, "spca", ridge=np.inf)
     for solution in solutions:
         solution.verify(pencil)
-    entry = _variances(vectors)
-    entry["settled"] = not solutions[0].status.is_early
-    return entry
+    best = np.column_stack([solution.vectors[:, 0] for solution in solutions])
+    own = {**_variances(vectors), "settled": not solutions[0].status.is_early}
+    return {"SPCA": own, RECOMPUTED: _variances(best)}
+
+
+def _first(k: int, solver: str, **options: Any) -> float:
+    """The variance of one component alone, with the best weights of its genes."""
+    pencil = _correlations()
+    solution = solve(pencil, k, solver, **options)
+    solution.verify(pencil)
+    return solution.objective
 
 
 @cache
@@ -103,32 +119,52 @@ def fewest_genes(goal: float, measure: str, components: int) -> int:
 
 def measure(protocol: dict[str, Any], found: list[dict[str, Any]]) -> Measured:
     """Variances at equal cardinality, and genes at equal variance."""
-    cells = {}
-    m, entries = protocol["components"], sorted(found, key=lambda entry: entry["k"])
+    cells: dict[Place, Value] = {}
+    entries = sorted(found, key=lambda entry: entry["k"])
+    for name in DC:
+        for rival in SPCA:
+            for kind in JUDGED:
+                column = f"k with more {kind} than {rival}, %"
+                cells[f"{name}, all k", column] = Value(share_above(entries, name, rival, kind))
     for entry in entries:
-        for name in ("SPCA", *DC):
-            row = f"{name}, k = {entry['k']}"
-            for kind in MEASURES:
-                cells[row, f"{kind}, %"] = Value(entry[name][kind][-1])
-            if name != "SPCA":
-                for kind in JUDGED:
-                    ratio = entry[name][kind][-1] / entry["SPCA"][kind][-1]
-                    cells[row, f"{kind}, of SPCA's"] = Value(ratio)
-            if name == "DC-PCA":
-                for kind in JUDGED:
-                    each = entry["needed"][kind]
-                    genes: float | str = float(m * each) if each > 0 else "no number of genes"
-                    cells[row, f"genes for SPCA's {kind}"] = Value(genes)
-            cells[row, "first component"] = Value(entry[name]["first"])
-        if "polished" in entry:
-            row = f"DC-PCA, exchanges, k = {entry['k']}"
-            cells[row, "first component"] = Value(entry["polished"])
+        _fill(cells, entry, protocol["components"])
     unsettled = [str(entry["k"]) for entry in entries if not entry["SPCA"]["settled"]]
-    notes = []
+    shares = [f"{share_above(entries, 'DC-PCA', RECOMPUTED, kind):.0f} %" for kind in JUDGED]
+    fair = (
+        f"Against SPCA's sets with the best weights of each, DC-PCA explains more adjusted "
+        f"variance at {shares[0]} of the k, and more in the subspace at {shares[1]}."
+    )
+    notes = [fair]
     if unsettled:
         at = ", ".join(unsettled)
         notes.append(f"SPCA's sets went round in circles at k = {at}; the last ones are taken.")
     return Measured(cells, _series(protocol, entries), notes)
+
+
+def share_above(entries: list[dict[str, Any]], name: str, rival: str, kind: str) -> float:
+    """At how many of the k, in percent, a method explains more than its rival."""
+    above = [entry[name][kind][-1] > entry[rival][kind][-1] for entry in entries]
+    return 100 * sum(above) / len(above)
+
+
+def _fill(cells: dict[Place, Value], entry: dict[str, Any], m: int) -> None:
+    """The rows of one k."""
+    k = entry["k"]
+    for name in (*SPCA, *DC):
+        row = f"{name}, k = {k}"
+        for kind in MEASURES:
+            cells[row, f"{kind}, %"] = Value(entry[name][kind][-1])
+        if name in DC:
+            for kind in JUDGED:
+                ratio = entry[name][kind][-1] / entry["SPCA"][kind][-1]
+                cells[row, f"{kind}, of SPCA's"] = Value(ratio)
+        cells[row, "first component"] = Value(entry[name]["first"])
+    for kind in JUDGED:
+        each = entry["needed"][kind]
+        genes: float | str = float(m * each) if each > 0 else "no number of genes"
+        cells[f"DC-PCA, k = {k}", f"genes for SPCA's {kind}"] = Value(genes)
+    for name, variance in entry["firsts"].items():
+        cells[f"{name}, k = {k}", "first component"] = Value(variance)
 
 
 def _series(protocol: dict[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
