@@ -194,7 +194,7 @@ def test_parts_add_up(kind: str) -> None:
         assert cell.se == pytest.approx(100 * share.std(ddof=1) / np.sqrt(5), abs=1e-5)
     least = (of("GSLDA", values) / of("ESLDA", values)).min()
     (note,) = (note for note in measured.notes if note.startswith(kind))
-    assert f"by up to {1 - least:.0%}" in note
+    assert f"by up to {100 * (1 - least):.0f}\u00a0%" in note
 
 
 def test_suboptimality_is_what_is_missing() -> None:

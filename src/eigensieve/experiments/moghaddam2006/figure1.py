@@ -151,9 +151,9 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
                 cells |= _cells(f"{kind}: {name}", mean[i], se[i], (shares[0][i], shares[1][i]))
         g, half = METHODS.index(GSLDA), protocol["n"] // 2
         notes.append(
-            f"{kind}: GSLDA is {1 - mean[g][half - 1]:.1%} below the optimum at k = {half}, in the "
-            f"mean over {int(total['pairs']):,} pairs; on a single pair, at the worst k, by up to "
-            f"{1 - least[g]:.0%}."
+            f"{kind}: GSLDA is {100 * (1 - mean[g][half - 1]):.1f}\u00a0% below the optimum at "
+            f"k = {half}, in the mean over {int(total['pairs']):,} pairs; on a single pair, at the "
+            f"worst k, by up to {100 * (1 - least[g]):.0f}\u00a0%."
         )
     row = f"{PAPER}: {GSLDA}"
     worst = cells[row, "worst mean ratio"]

@@ -14,12 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...plots._style import legend_below, new_figure
 from ..data import load_set
 from ..values import Measured, mean_value
-from ._curves import draw_curves
+from ._curves import draw_errors
 from ._folds import (
     BIASED,
     GSLDA,
@@ -88,9 +86,9 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         )
     )
     note = (
-        f"GSLDA with k = 30 misclassifies {training:.1f} % of the samples it was trained on, "
-        f"{test:.1f} % of those held out, and {biased:.1f} % of those held out if the variables "
-        "were chosen on all samples first. The published figure is 9 %."
+        f"GSLDA with k = 30 misclassifies {training:.1f}\u00a0% of the samples it was trained on, "
+        f"{test:.1f}\u00a0% of those held out, and {biased:.1f}\u00a0% of those held out if the "
+        "variables were chosen on all samples first. The published figure is 9\u00a0%."
     )
     means = [[rates.at(method, k).mean() for k in sparse] for method in (GSLDA, ST, PEARSON)]
     first = np.count_nonzero(np.argmin(means, axis=0) == 0)
@@ -102,12 +100,4 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     return Measured(cells, {"curves": [*curves, rates.curve(GSLDA, TRAINING)]}, [note, second])
 
 
-def draw(series: dict[str, Any]) -> Figure:
-    """Test error with error bars, as in the paper; GSLDA's training error besides."""
-    figure = new_figure(3.4)
-    ax = figure.add_subplot()
-    handles, labels = draw_curves(ax, series["curves"])
-    ax.set_ylim(bottom=0.0)
-    ax.set_ylabel("error, %")
-    legend_below(ax, handles, labels)
-    return figure
+draw = draw_errors

@@ -13,12 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...plots._style import legend_below, new_figure
 from ..data import load_set
 from ..values import Measured, Value, mean_value
-from ._curves import draw_curves
+from ._curves import draw_errors
 from ._folds import (
     BIASED,
     ESLDA,
@@ -76,20 +74,12 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     worst = max(exact, key=lambda k: rates.at(ST, k).mean() - rates.at(ESLDA, k).mean())
     runs = FOLDS * len(repetitions)
     note = (
-        f"ESLDA ran for {len(exact)} values of k in each of {runs} folds. ST is furthest behind "
-        f"it at k = {worst}: {rates.at(ST, worst).mean():.1f} % against "
-        f"{rates.at(ESLDA, worst).mean():.1f} %."
+        f"ESLDA ran for {len(exact)} values of k in each of {runs} folds. The test error of ST "
+        f"is furthest behind at k = {worst}: {rates.at(ST, worst).mean():.1f}\u00a0% against "
+        f"{rates.at(ESLDA, worst).mean():.1f}\u00a0%."
     )
     curves = [rates.curve(method) for method in (ST, PEARSON, ESLDA)]
     return Measured(cells, {"curves": [*curves, rates.curve(ESLDA, TRAINING)]}, [note])
 
 
-def draw(series: dict[str, Any]) -> Figure:
-    """Test error with error bars, as in the paper; ESLDA's training error besides."""
-    figure = new_figure(3.4)
-    ax = figure.add_subplot()
-    handles, labels = draw_curves(ax, series["curves"])
-    ax.set_ylim(bottom=0.0)
-    ax.set_ylabel("error, %")
-    legend_below(ax, handles, labels)
-    return figure
+draw = draw_errors

@@ -142,8 +142,9 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
                 cells[f"{kind}, k = {k}", f"{method}, %"] = _percent(wrong[:, column])
     best = {kind: cells[f"{GSLDA}, {kind}", LOWEST].value for kind in (BIASED, HONEST)}
     note = (
-        f"The lowest error of GSLDA is {best[BIASED]:.1f} % if the genes are chosen on all samples "
-        f"and {best[HONEST]:.1f} % if the sample that is tested takes no part in the choice."
+        f"The lowest error of GSLDA is {best[BIASED]:.1f}\u00a0% if the genes are chosen on all "
+        f"samples and {best[HONEST]:.1f}\u00a0% if the sample that is tested takes no part in the "
+        "choice."
     )
     return Measured(cells, curves, [note])
 
@@ -174,8 +175,8 @@ def draw(series: dict[str, Any]) -> Figure:
     figure = new_figure(5.2)
     axes = figure.subplots(2, sharex=True, sharey=True)
     titles = {
-        BIASED: "chosen on all samples (the paper's)",
-        HONEST: "chosen without the tested one",
+        BIASED: "genes chosen on all samples (as in the paper)",
+        HONEST: "genes chosen without the tested sample",
     }
     for ax, kind in zip(axes, (BIASED, HONEST)):
         handles, labels = draw_curves(ax, series[kind])

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy import linalg
 
 from ...datasets.wolf2005 import positive_mean_matrix
-from ...plots._style import FAINT, PALETTE, legend_below, new_figure
+from ...plots._style import INK, PALETTE, legend_below, new_figure
 from ..values import Measured, Place, Value, share_value
 
 SETTINGS = {"1/6": (1 / 6, 2**0.5 / 6), ".1": (0.1, 1.0)}
@@ -66,7 +66,8 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     first = first_above(curve)
     cells[FIRST, "n"] = Value(float(first)) if first else Value("not in the curve")
     notes = [
-        f"mu = {mu}, n = {n}: {part['hits']} of {part['runs']} matrices."
+        f"mu = {mu}, n = {n}: the leading eigenvector is positive in {part['hits']} of "
+        f"{part['runs']} matrices."
         for part in reversed(found)
         for mu, n in [(part["mu"], part["n"])]
         if mu == ".1"
@@ -89,8 +90,8 @@ def draw(series: dict[str, Any]) -> Figure:
     figure = new_figure(3.0)
     ax = figure.subplots()
     (curve,) = ax.plot(series["n"], series["share"], color=PALETTE[0])
-    limit = ax.axhline(LIMIT, color=FAINT, linestyle=":", linewidth=1.0)
+    limit = ax.axhline(LIMIT, color=INK, linestyle=":", linewidth=1.0)
     ax.set(xlabel="size n of the matrix", ylabel="share positive", ylim=(0.0, 1.03))
     ax.set_xlim(left=0)
-    legend_below(ax, [curve, limit], ["mu = 1/6, sigma = √2/6", "0.99"])
+    legend_below(ax, [curve, limit], ["mu = 1/6, sigma = √2/6", "0.99, as in the text"])
     return figure

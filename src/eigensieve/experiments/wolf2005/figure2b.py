@@ -87,7 +87,7 @@ def _notes(found: list[Any]) -> list[str]:
     lesson = "that weights are sparse is no evidence that there is something to find"
     note = (
         f"Hoyer's sparsity is {problem.value:.2f} for the problem and {noise.value:.2f} for pure "
-        f"noise; {small:.0f} % of the features of noise weigh less than a tenth of the largest"
+        f"noise; {small:.0f}\u00a0% of the features of noise weigh less than a tenth of the largest"
         f"{': ' + lesson if small > 50 else ''}."
     )
     return [note]

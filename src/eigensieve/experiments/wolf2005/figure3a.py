@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from ...datasets.wolf2005 import Labelled, weston_linear, weston_nonlinear
-from ...plots._style import FAINT, INK, PALETTE, legend_below, new_figure
+from ...plots._style import INK, PALETTE, legend_below, new_figure
 from ..values import Measured, Place, Value, mean_value
 from ._common import best, weigh
 
@@ -34,11 +34,11 @@ STYLES = {
     "supervised, offset .5": (PALETTE[0], "-", 2.4),
     "supervised, offset 0": (PALETTE[4], "-", 2.4),
     "unsupervised": (PALETTE[1], "-", 2.4),
-    "Fisher score": (PALETTE[2], "--", 1.2),
+    "Fisher score": (PALETTE[2], "-", 1.2),
     "Pearson correlation": (PALETTE[3], "-.", 1.2),
     "Kolmogorov-Smirnov": (PALETTE[5], ":", 1.6),
     "all features": (INK, ":", 1.2),
-    "the relevant features": (FAINT, "--", 1.2),
+    "the relevant features": (INK, "--", 1.2),
 }
 
 
@@ -140,8 +140,9 @@ def _gaps(errors: dict[str, list[float]], problem: str) -> np.ndarray:
 def _note(problem: str, sizes: list[int], means: list[float]) -> str:
     worst = int(np.argmax(means))
     return (
-        f"The {problem} problem: the unsupervised error is at most {means[worst]:.3f} above the "
-        f"supervised one ({SUPERVISED[problem]}), at {sizes[worst]} training points."
+        f"The {problem} problem: the mean error of the unsupervised variant lies at most "
+        f"{means[worst]:.3f} above that of the other ({SUPERVISED[problem]}), at {sizes[worst]} "
+        "training points."
     )
 
 

@@ -149,5 +149,6 @@ def draw(series: dict[str, Any]) -> Figure:
         ax.vlines(at, curve["low"], curve["high"], color=color, linewidth=1.0)
     ax.set(xlabel="number of clusters", ylabel="sparsity gap", xticks=series["clusters"])
     ax.set_ylim(bottom=0.0)
-    legend_below(ax, handles, [name.replace("n_c", "clusters") for name in DRAWN])
+    labels = [name.replace("n_c", "clusters").replace("-", "\u2212") for name in DRAWN]
+    legend_below(ax, handles, labels)
     return figure

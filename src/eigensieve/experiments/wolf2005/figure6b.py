@@ -73,7 +73,7 @@ def draw(series: dict[str, Any]) -> Figure:
     handles = []
     for name, (color, line) in LINES.items():
         handles += ax.plot(series["spread"], series[name], color=color, linestyle=line)
-    ax.set(xlabel="λ", ylabel="success rate", ylim=(-0.02, 1.03))
+    ax.set(xlabel="variance λ of the clusters", ylabel="success rate", ylim=(-0.02, 1.03))
     few_ticks(ax.xaxis, np.array(series["spread"]), 5)
     legend_below(ax, handles, ["polynomial kernel over sessions", "squared measurements"])
     return figure

@@ -131,12 +131,12 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         gains = np.array([r["selected"] - r["all"] for r in runs])
         cells[kind, "selected less all, points"] = mean_value(gains)
         notes.append(
-            f"{kind} ({names[0]} and {names[1]}): the selected features are better in "
+            f"{kind.capitalize()} ({names[0]} and {names[1]}): the selected features are better in "
             f"{np.sum(gains > 0)} of {len(runs)} collections, worse in {np.sum(gains < 0)}."
         )
         series[kind] = runs[0]["shown"]
     larger = 100.0 * protocol["first"] / (protocol["first"] + protocol["second"])
-    notes.append(f"To put all pictures into one cluster would be right for {larger:.1f} %.")
+    notes.append(f"To put all pictures into one cluster would be right for {larger:.1f}\u00a0%.")
     return Measured(cells, series, notes)
 
 
@@ -162,8 +162,7 @@ def draw(series: dict[str, Any]) -> Figure:
         axes[3].plot(shown["alpha"], ".", color=PALETTE[0], markersize=3)
         axes[3].axhline(0.0, color=INK, linewidth=0.6)
         axes[3].set_title(f"({next(letters)}) sorted weights", fontsize=10, loc="left")
-        axes[3].set_ylabel("alpha")
-    axes[3].set_xlabel("template")
+        axes[3].set(xlabel="templates, by weight", ylabel="weight")
     return figure
 
 
