@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import shlex
 import tempfile
@@ -148,6 +149,14 @@ def is_complete(folder: Path) -> bool:
     try:
         return not load_model(folder / MODEL).info.get("unfinished")
     except (EigensieveError, OSError):
+        return False
+
+
+def is_finished(results: Path) -> bool:
+    """Whether a JSON file has the results of a run that came to its end."""
+    try:
+        return not json.loads(results.read_bytes())["unfinished"]
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 

@@ -19,6 +19,7 @@ from ._outputs import (
     check_folder,
     command_line,
     csv_text,
+    is_finished,
     protect,
     staged,
 )
@@ -85,7 +86,7 @@ def compare_command(
     with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:
             found = run_comparison(data, settings, target, missing, wishes, kept, progress)
-        protect(out, found.unfinished, is_complete(out))
+        protect(out, found.unfinished, is_finished(out / COMPARISON_JSON))
         found = replace(found, notes=(*notes, *found.notes))
         write_comparison(out, found)
         if as_json:
@@ -116,14 +117,6 @@ def about_balance(methods: Sequence[Method], settings: dict[str, Any], balanced:
         for method in methods
         if balanced and not method.has("class_weight")
     ]
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether the folder has a comparison that came to its end."""
-    try:
-        return not json.loads((folder / COMPARISON_JSON).read_bytes())["unfinished"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def run_comparison(

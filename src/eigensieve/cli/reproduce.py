@@ -14,7 +14,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, echo_table
-from ._outputs import REPORT, check_folder, command_line, protect, staged
+from ._outputs import REPORT, check_folder, command_line, is_finished, protect, staged
 
 if TYPE_CHECKING:
     from ..experiments.judge import Cell
@@ -68,7 +68,7 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: 
     unfinished = [f"{len(results)} of {len(wanted)} experiments done"] if interrupted else []
     measured = any(result.measured for result in results)
     if measured:
-        protect(out, unfinished, is_complete(out))
+        protect(out, unfinished, is_finished(out / RESULTS))
         results = write_results(out, results, seconds, left)
     finish(results, left, out, seconds, wishes)
     if interrupted:
@@ -98,14 +98,6 @@ def check_places(out: Path) -> None:
     for place in (out / FIGURES, out / CACHE):
         if place.exists() and not place.is_dir():
             raise InputError(f"{place}: is a file, and a folder is needed; choose another --out")
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether the folder has the results of a run that came to its end."""
-    try:
-        return not json.loads((folder / RESULTS).read_bytes())["unfinished"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def list_experiments(wanted: Sequence[Experiment], as_json: bool) -> None:

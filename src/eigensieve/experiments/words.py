@@ -67,8 +67,15 @@ def confirmed_text(results: Sequence[Result]) -> str:
 def changes_text(result: Result) -> str:
     """What this run has less of than the full protocol."""
     full, run = (result.experiment.protocols[level] for level in ("full", result.level))
-    changed = [f"{key} {run[key]} (full: {full[key]})" for key in run if run[key] != full[key]]
-    return "; ".join(changed)
+    changed = [key for key in run if run[key] != full[key]]
+    return "; ".join(
+        f"{key.replace('_', ' ')} {_amount(run[key])} (full: {_amount(full[key])})"
+        for key in changed
+    )
+
+
+def _amount(value: Any) -> str:
+    return f"{len(value)} of them" if isinstance(value, list | dict) else f"{value}"
 
 
 def as_data(result: Result) -> dict[str, Any]:
