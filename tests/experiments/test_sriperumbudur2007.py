@@ -10,6 +10,7 @@ import pytest
 from scipy import linalg
 
 from eigensieve.core.pencil import Pencil
+from eigensieve.errors import TableError
 from eigensieve.experiments.sriperumbudur2007 import _components, colon, pitprops, sparsity
 from eigensieve.experiments.sriperumbudur2007.scaling import exponent, random_problem
 from eigensieve.solvers.dispatch import solve_components
@@ -156,3 +157,17 @@ def test_exponent_and_problem() -> None:
     assert np.linalg.matrix_rank(A) == 11  # centred columns
     np.testing.assert_array_equal(A, random_problem(12, 3))
     assert np.trace(A) / 12 == pytest.approx(1, abs=0.3)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", None])
+def test_a_damaged_file_is_named(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pitprops.npz"
+    if content is None:
+        np.savez(path, corr=np.eye(3))
+    else:
+        path.write_bytes(content)
+    monkeypatch.setenv("EIGENSIEVE_DATA", str(tmp_path))
+    with pytest.raises(TableError, match=r"pitprops\.npz"):
+        _components.pit_props()

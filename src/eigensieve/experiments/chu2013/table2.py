@@ -132,19 +132,21 @@ def _notes(protocol: dict[str, Any], found: list[Any], cells: dict[Place, Value]
         if column == "orthogonality" and row.endswith(": SULDA")
     )
     converged = [part["told"]["converged"] for part in found if "converged" in part["told"]]
-    steps = f"(at most {protocol['max_iter']:,} steps each)"
-    notes = [
-        f"The exact solution is uncorrelated up to {exact:.0e}.",
-        f"Bregman: {sum(converged)} of {len(converged)} fits came below epsilon {steps}.",
-    ]
+    many = len(converged)
+    reached = f"All {many}" if all(converged) else f"{sum(converged)} of {many}"
+    shared, directions = [], []
     for data in protocol["sets"]:
         told = [part["told"] for part in found if part["data"] == data]
-        shared = np.mean([t["shared"] for t in told if "shared" in t])
-        directions = np.mean([t["directions"] for t in told if "directions" in t])
-        notes.append(
-            f"{data}: SLDA has {100 * shared:.0f} % of SULDA's features; PLDA has "
-            f"{directions:.1f} directions on average."
-        )
+        overlap = np.mean([t["shared"] for t in told if "shared" in t])
+        shared.append(f"{data} {100 * overlap:.0f} %")
+        number = np.mean([t["directions"] for t in told if "directions" in t])
+        directions.append(f"{data} {f'{number:.1f}'.removesuffix('.0')}")
+    notes = [
+        f"SULDA's exact directions are uncorrelated up to {exact:.0e}.",
+        f"{reached} Bregman fits came below epsilon within {protocol['max_iter']:,} steps.",
+        f"Of the features that SULDA selects, SLDA selects too: {', '.join(shared)}.",
+        f"Directions of PLDA, mean over the splits: {', '.join(directions)}.",
+    ]
     for rival in ("SLDA", "PLDA"):
         above = set(sets_won(cells, "SULDA", (rival,)))
         if others := [data for data in protocol["sets"] if data not in above]:

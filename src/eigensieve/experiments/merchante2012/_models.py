@@ -137,3 +137,9 @@ def choose(errors: Sequence[np.ndarray]) -> tuple[int, int]:
     mean = np.mean([fold[:depth] for fold in errors], axis=0).round(12)  # round-off decides nothing
     i, m = np.unravel_index(mean.argmin(), mean.shape)
     return int(i), int(m) + 1
+
+
+def convergence(slow: int, fits: int) -> str:
+    """How many fits of SLDA, GLOSS and GLOSS-D came to their end, as a sentence."""
+    end = f"{slow} of {fits} did not converge" if slow else f"all {fits} converged"
+    return f"Of the fits of SLDA, GLOSS and GLOSS-D {end}."

@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ...estimators.group_lasso_lda import GroupLassoLDA
@@ -34,6 +35,8 @@ from ._genes import Fit, cross_validate, folds, load_tumours, slda_fit, standard
 from ._models import HALVES, choose, gloss_models
 
 METHODS = ("GLOSS", "SLDA")
+# of the figure, in points of print: a panel, the steps from a mean to its number, the room for one
+PANEL, LENGTHS, ROOM = np.array([260.0, 220.0]), (16.0, 24.0, 32.0, 40.0), 11.0
 APART = 2  # groups that are said to be well separated
 CONFUSED, SEPARATION, ERRORS = "confused, %", "separation of 3 to 5", "errors in 3 to 5, %"
 
@@ -173,9 +176,8 @@ def draw(series: dict[str, Any]) -> Figure:
             color, marker = style_of(k)["color"], style_of(k)["marker"]
             x, y = Z[group == k].T
             handles.append(ax.scatter(x, y, s=16, marker=marker, color=color, alpha=0.8, lw=0))
-            ax.scatter(x.mean(), y.mean(), s=110, marker="s", color=color, edgecolors=INK, zorder=3)
-            place = {"xytext": (8, 8), "textcoords": "offset points", "color": INK, "zorder": 4}
-            ax.annotate(str(k + 1), (x.mean(), y.mean()), **place)
+            ax.scatter(x.mean(), y.mean(), s=70, marker="s", color=color, edgecolors=INK, zorder=3)
+        _number_means(ax, Z, scatter(Z, group)[1])
         ax.axhline(0.0, color=FAINT, lw=0.6, zorder=0)
         ax.axvline(0.0, color=FAINT, lw=0.6, zorder=0)
         ax.set_ylabel(f"{method}: second direction")
@@ -183,3 +185,28 @@ def draw(series: dict[str, Any]) -> Figure:
     names = [f"{i + 1} {name}" for i, name in enumerate(series["GLOSS"]["names"])]
     legend_below(panels[-1], handles, names)
     return figure
+
+
+def _number_means(ax: Axes, Z: np.ndarray, means: np.ndarray) -> None:
+    """The numbers of the groups beside their means, joined to them by a line."""
+    line = {"arrowstyle": "-", "color": INK, "lw": 0.8, "shrinkA": 0, "shrinkB": 0}
+    place: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "center"}
+    steps = clear_places(PANEL * Z / np.ptp(Z, axis=0), PANEL * means / np.ptp(Z, axis=0))
+    for k, (mean, step) in enumerate(zip(means, steps), start=1):
+        ax.annotate(str(k), mean, step, color=INK, zorder=5, arrowprops=line, **place)
+
+
+def clear_places(points: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """For every mean a step to where the nearest point, mean or earlier step is far enough."""
+    angles = np.arange(16) * np.pi / 8
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    steps = np.vstack([length * ring for length in LENGTHS])
+    taken = np.vstack([points, means])
+    chosen = []
+    for mean in means:
+        room = np.linalg.norm((mean + steps)[:, None] - taken, axis=2).min(axis=1)
+        # of those with room enough the first, which is the shortest
+        best = steps[np.minimum(room, ROOM).argmax()]
+        chosen.append(best)
+        taken = np.vstack([taken, mean + best])
+    return np.array(chosen)

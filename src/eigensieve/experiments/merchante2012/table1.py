@@ -28,6 +28,7 @@ from ._models import (
     HALVES,
     Path,
     choose,
+    convergence,
     count_unsettled,
     end_at,
     gloss_models,
@@ -115,8 +116,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     cells["All: PLDA or GLOSS-D errs least", "simulations"] = Value(float(wins))
     fits = len(found) * len(SEARCHES) * HALVES.size
     slow = sum(run["unsettled"] for run in found)
-    note = f"{slow} of {fits} fits of SLDA, GLOSS and GLOSS-D did not converge."
-    return Measured(cells, notes=[note])
+    return Measured(cells, notes=[convergence(slow, fits)])
 
 
 def errs_least(figures: dict[str, np.ndarray]) -> str:

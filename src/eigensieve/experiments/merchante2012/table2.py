@@ -25,7 +25,7 @@ import numpy as np
 
 from ..values import Measured, Place, Value, mean_value
 from ._genes import Fit, cross_validate, load_tumours, slda_fit, split_rows, standardise
-from ._models import choose, count_unsettled, end_at, gloss_models, plda_models
+from ._models import choose, convergence, count_unsettled, end_at, gloss_models, plda_models
 
 TITLES = {"nakayama": "Nakayama", "ramaswamy_filtered": "Ramaswamy, filtered"}
 METHODS = ("SLDA", "GLOSS", "PLDA", "GLOSS-D")  # long ones first
@@ -103,8 +103,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         for column, value in claims(figures).items():
             cells[f"{TITLES[data]}: the three methods", column] = value
     slow, fits = (sum(run[name] for run in found) for name in ("unsettled", "fits"))
-    note = f"{slow} of {fits} fits to training rows did not converge."
-    return Measured(cells, notes=[note])
+    return Measured(cells, notes=[convergence(slow, fits)])
 
 
 def claims(figures: dict[str, np.ndarray]) -> dict[str, Value]:

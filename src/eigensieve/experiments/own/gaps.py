@@ -217,20 +217,20 @@ def _series(protocol: dict[str, Any], rivals: dict[Any, Any]) -> dict[str, Any]:
 def _notes(protocol: dict[str, Any], by_part: dict[str, Any]) -> list[str]:
     rivals, defaults = by_part["rivals"].values(), by_part["default"].values()
     proved = sum(part["proved"] for part in rivals)
-    notes = [f"At s = {protocol['shrinkage']:g} {proved} of {len(rivals)} optima are proved."]
+    notes = [f"Optima proved with s = {protocol['shrinkage']:g}: {proved} of {len(rivals)}."]
     for rival in RIVALS:
         gaps = np.array([gap(part["limit"], part["own"][rival]) for part in rivals])
         notes.append(
-            f"{rival}: optimal in {np.sum(gaps == 0)} of {gaps.size}; gaps of {gaps.min():.1f} to "
-            f"{gaps.max():.1f} %, median {np.median(gaps):.1f} %."
+            f"{rival}: proved optimal {np.sum(gaps == 0)} of {gaps.size} times; gaps of "
+            f"{gaps.min():.1f} to {gaps.max():.1f} %, median {np.median(gaps):.1f} %."
         )
     left = [100 * (part["limit"] / part["exact"] - 1) for part in defaults]
     stated = [100 * (part["root"] / part["greedy"] - 1) for part in defaults]
     closed = sum(part["proved"] for part in defaults)
     notes.append(
-        f"At the default shrinkage {closed} of {len(left)} are proved within "
-        f"about {protocol['default_nodes']:,} nodes, and at most {max(left):.2g} % is left; the "
-        f"root certificates of the greedy sets say up to {max(stated):.2g} %."
+        f"Optima proved with the default shrinkage, within about {protocol['default_nodes']:,} "
+        f"nodes: {closed} of {len(left)}. The exact search leaves a gap of {max(left):.2g} % at "
+        f"most, the bounds that SparseLDA states with its greedy sets {max(stated):.2g} %."
     )
     return notes
 

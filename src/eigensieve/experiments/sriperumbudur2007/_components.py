@@ -11,6 +11,7 @@ from scipy import linalg
 from ...core.deflation import deflate, explained_variances
 from ...core.pencil import Pencil
 from ...core.sparse_pca_relaxation import Relaxation
+from ...errors import TableError
 from ...solvers.dispatch import solve
 from ..data import data_file
 
@@ -22,8 +23,16 @@ STEPS, ZERO = 300, 1e-3
 
 def pit_props() -> np.ndarray:
     """The 13 x 13 correlation matrix."""
-    with np.load(data_file("pitprops")) as file:
-        return np.asarray(file["corr"], dtype=np.float64)
+    path = data_file("pitprops")
+    try:
+        # Opened here: np.load leaves the file open when the archive is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            corr = np.asarray(archive["corr"], dtype=np.float64)
+    except Exception as error:  # damaged bytes raise nearly anything
+        raise TableError(f"{path}: no .npz file with a readable array corr ({error})") from error
+    if corr.shape != (13, 13):
+        raise TableError(f"{path}: corr is {corr.shape}; it must be (13, 13)")
+    return corr
 
 
 def sequential_components(

@@ -1,4 +1,4 @@
-"""The slides' pair of panels: cumulative variance and cumulative cardinality."""
+"""The paper's pair of panels: cumulative variance and cumulative cardinality."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ COLOURS = {
     "DC-PCA*": PALETTE[3],
     "PCA": INK,
 }
+SHIFT = 0.08  # of the distance of two points
 
 
 def line_style(name: str) -> dict[str, Any]:
     """Colour and marker of a method; ordinary PCA is a dashed line."""
     dashes = "--" if name == "PCA" else "-"
     return {"color": COLOURS[name], "marker": MARKERS[name], "ls": dashes, "ms": 5, "lw": 1.3}
+
+
+def side_by_side(count: int) -> list[float]:
+    """Small shifts to both sides, so that equal points of several curves do not hide each other."""
+    return [SHIFT * (i - (count - 1) / 2) for i in range(count)]
 
 
 def draw_cumulative(series: dict[str, Any], variance_label: str) -> Figure:
@@ -41,8 +47,11 @@ def draw_cumulative(series: dict[str, Any], variance_label: str) -> Figure:
 
 
 def _curves(ax: Axes, curves: dict[str, list[float]]) -> None:
+    marked = [name for name in curves if MARKERS[name]]
+    shifts = dict(zip(marked, side_by_side(len(marked))))
     for name, values in curves.items():
-        ax.plot(range(1, len(values) + 1), values, label=name, **line_style(name))
+        where = [i + shifts.get(name, 0.0) for i in range(1, len(values) + 1)]
+        ax.plot(where, values, label=name, **line_style(name))
     ax.set_ylim(bottom=0)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))

@@ -93,7 +93,7 @@ def measure(protocol: dict[str, Any], found: list[dict[str, Any]]) -> Measured:
     )
     note = (
         f"Best of the three deflations at SPCA's pattern: {best['row']}, "
-        f"{best['subspace'][-1]:.2f} % of the variance lie in the subspace."
+        f"{best['subspace'][-1]:.2f} % of the variance lies in the subspace."
     )
     return Measured(cells, series, [note])
 

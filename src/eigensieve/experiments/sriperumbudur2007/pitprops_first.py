@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from ...core.pencil import Pencil
 from ...plots._style import PALETTE, legend_below, new_figure
 from ...solvers.dispatch import solve
 from ..values import Measured, Value
 from ._components import PAPER, pit_props
-from ._figure import line_style
+from ._figure import COLOURS, MARKERS, side_by_side
 
+DRAWN = ("SPCA", "SCoTLASS", "DSPCA", "DC-PCA")  # the paper's method on top
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "optimum": ("exact", {}),
     "DC-PCA": ("dc", PAPER),
@@ -65,24 +65,24 @@ def _misses(method: str, ks: list[int], loss: list[float]) -> str:
     missed = [str(k) for k, lost in zip(ks, loss) if lost > 1e-6]
     if not missed:
         return f"{method} finds the optimum at every k."
-    at = ", ".join(missed)
-    return f"{method} misses the optimum at k = {at}, by {100 * max(loss):.1f} % at most."
+    at, most = ", ".join(missed), " at most" if len(missed) > 1 else ""
+    return f"{method} misses the optimum at k = {at}, by {100 * max(loss):.1f} %{most}."
 
 
 def draw(series: dict[str, Any]) -> Figure:
     """How much of the optimum is lost at every k."""
     figure = new_figure(3.6)
     ax = figure.subplots()
-    for method, lost in series["loss"].items():
-        if method == "optimum":
-            continue
-        style = (
-            {"color": PALETTE[4], "marker": "v", "ms": 5, "lw": 1.3}
-            if method == "SCoTLASS"
-            else line_style(method)
-        )
-        ax.plot(series["ks"], 100 * np.array(lost), label=method, **style)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for method, shift in zip(DRAWN, side_by_side(len(DRAWN))):
+        # points alone: lines at 0 would hide each other
+        style: dict[str, Any] = {"ls": "", "ms": 4.5}
+        if method == "SCoTLASS":
+            style |= {"color": PALETTE[4], "marker": "v"}
+        else:
+            style |= {"color": COLOURS[method], "marker": MARKERS[method]}
+        lost = 100 * np.array(series["loss"][method])
+        ax.plot(np.array(series["ks"]) + 2.7 * shift, lost, label=method, **style)
+    ax.set_xticks(series["ks"])
     ax.set_xlabel("number of features, k")
     ax.set_ylabel("variance lost to the optimum, %")
     ax.grid(axis="y")

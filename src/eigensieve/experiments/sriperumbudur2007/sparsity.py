@@ -1,6 +1,6 @@
 """Controlling sparsity: the number of features against the penalty rho (DSPCA: against k).
 
-The slide says that DC-PCA's and SPCA's rho is not straightforward to set for a wanted k, while
+The paper says that DC-PCA's and SPCA's rho is not straightforward to set for a wanted k, while
 DSPCA takes k itself; it does not name its data. We chose the pit props and one random problem (a
 covariance of independent Gaussian variables), first component. "Not straightforward" is no figure
 that could be wrong, so it is not judged, but measured: of k = 1 .. n - 1, how many does a
@@ -190,6 +190,8 @@ def draw(series: dict[str, Any]) -> Figure:
     last.plot([1, most], [1, most], color=FAINT, lw=0.8, label="as many as k")
     last.set_xlabel("k of DSPCA")
     last.set_ylabel("features")
+    for axis in (last.xaxis, last.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     handles = [*panels[0].get_legend_handles_labels()[0], *last.get_legend_handles_labels()[0]]
     legend_below(last, handles, [str(handle.get_label()) for handle in handles])
     return figure
