@@ -50,7 +50,7 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: 
 
     NAME is a paper (moghaddam2006) or one of its tables and figures (moghaddam2006/figure1);
     without a name everything is run. Every cell is said to match, to differ, or not to be had,
-    by a tolerance that was stated beforehand. The data sets are the .npz files of the folder that
+    by the tolerance that is stated with the experiment. The data sets are the .npz files of the folder that
     the variable EIGENSIEVE_DATA names.
     """
     from ..experiments.catalogue import find_experiments

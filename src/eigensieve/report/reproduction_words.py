@@ -19,7 +19,7 @@ LEVELS = {
     "smoke": "smoke test: as little as possible",
 }
 MATCHES = (
-    "Our figure is the published one, within the tolerance that the experiment states beforehand "
+    "Our figure is the published one, within the tolerance that is stated with the experiment "
     "and half a unit of the last printed digit."
 )
 OPEN = (
@@ -68,7 +68,7 @@ def lead(results: Sequence[Result]) -> list[str]:
     checked = f"Of {match + differ:,} published figures and claims that could be judged"
     return [
         f"{checked}, {match:,} ({share}\u00a0%) come out again and {differ:,} do not.",
-        "Every verdict is computed, by tolerances written down beforehand.",
+        "Every verdict is computed, by the tolerance stated with the experiment.",
     ]
 
 
