@@ -50,8 +50,8 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: 
 
     NAME is a paper (moghaddam2006) or one of its tables and figures (moghaddam2006/figure1);
     without a name everything is run. Every cell is said to match, to differ, or not to be had,
-    by the tolerance that is stated with the experiment. The data sets are the .npz files of the folder that
-    the variable EIGENSIEVE_DATA names.
+    by the tolerance that is stated with the experiment. The data sets are the .npz files of the
+    folder that the variable EIGENSIEVE_DATA names.
     """
     from ..experiments.catalogue import find_experiments
 
