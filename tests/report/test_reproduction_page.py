@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,34 @@ def test_nothing_on_the_page_is_markup(hostile: Result) -> None:
     assert "why &lt;i&gt;" in html
     assert "a note &lt;b&gt;" in html
     assert "ValueError: &lt;p&gt;" in html
+
+
+def cell(row: str, column: str, published: str = "") -> Cell:
+    figure = read_published(published) if published else None
+    verdict = Verdict.MATCHES if published else Verdict.UNPUBLISHED
+    return Cell(row, column, figure, None, Value(1.0), verdict)
+
+
+def test_a_table_stands_apart_from_claims(figure2a: Result) -> None:
+    table = [cell(f"method {i}", c, "1") for i in range(4) for c in ("error", "variables")]
+    claims = [cell("claim one", "difference", "> 0"), cell("claim two", "ratio", "> 0")]
+    result = replace(figure2a, cells=[*table[:5], claims[0], *table[5:], claims[1]])
+    html = render_reproduction([result], {})
+    grid, listed = re.findall(r'aria-label="Cells of.*?</table>', html, re.DOTALL)
+    assert all(f"method {i}" in grid for i in range(4))
+    assert "claim" not in grid
+    assert ">error</th>" in grid
+    assert "claim one" in listed
+    assert "method" not in listed
+
+
+def test_of_many_cells_the_judged_come_first(figure2a: Result) -> None:
+    cells = [cell(f"row {i}", f"column {i % 20}", "1" if i == 70 else "") for i in range(80)]
+    html = render_reproduction([replace(figure2a, cells=cells)], {})
+    first, *_ = re.findall(r'aria-label="Cells of.*?</table>', html, re.DOTALL)
+    assert "row 70" in first
+    assert "row 7<" not in first
+    assert "79 figures for which nothing is published" in html
 
 
 def test_an_interrupted_run_says_so(figure2a: Result) -> None:

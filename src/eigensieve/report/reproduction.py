@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -30,6 +31,7 @@ from .shared import card, render_page
 
 MOST_COLUMNS = 7  # a wider table is shown as a list (twice as wide, where cells have one line)
 FULL_ENOUGH = 0.6  # so is one with more holes than this
+COMMON = 3  # rows that a column of a table has; others are those of single claims
 MOST_CELLS = 40  # in longer tables what nobody has published is put aside
 MARKS = {
     Verdict.MATCHES: "✓",
@@ -168,29 +170,48 @@ def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any
 
 
 def _tables(result: Result, reasons: Sequence[str]) -> list[dict[str, Any]]:
-    """All cells; of many those that are judged first, the others in a table of their own."""
+    """All cells; of many those that are judged first, the others put aside."""
     judged = [cell for cell in result.cells if cell.published or cell.verdict == Verdict.CANNOT]
-    if not judged or len(result.cells) <= MOST_CELLS:
-        return [_table(result.cells, reasons)]
+    if len(result.cells) <= MOST_CELLS or not result.experiment.published:
+        return [_table(part, reasons) for part in _split(result.cells)]
     others = [cell for cell in result.cells if cell not in judged]
-    tables = [_table(judged, reasons)]
-    return [*tables, _table(others, reasons) | {"aside": len(others)}] if others else tables
+    tables = [_table(part, reasons) for part in _split(judged)]
+    return tables + [_table(part, reasons) | {"aside": len(part)} for part in _split(others)]
+
+
+def _split(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The table of a paper, and apart from it the claims that have columns of their own."""
+    often = {column for column, n in Counter(c.column for c in cells).items() if n >= COMMON}
+    per_row = Counter(cell.row for cell in cells if cell.column in often)
+    table = [cell for cell in cells if cell.column in often and per_row[cell.row] > 1]
+    claims = [cell for cell in cells if cell not in table]
+    return [part for part in (table, claims) if part] if _is_grid(table) else [list(cells)]
+
+
+def _is_grid(cells: Sequence[Cell]) -> bool:
+    """Whether rows and columns cross often enough, and the columns have room side by side."""
+    rows, columns = {cell.row for cell in cells}, {cell.column for cell in cells}
+    one_line = not any(cell.published or cell.checked for cell in cells)
+    most = 2 * MOST_COLUMNS if one_line else MOST_COLUMNS
+    return 1 < len(columns) <= most and len(cells) >= FULL_ENOUGH * len(rows) * len(columns)
 
 
 def _table(given: Sequence[Cell], reasons: Sequence[str]) -> dict[str, Any]:
-    """A grid where rows and columns cross often enough, otherwise a list."""
-    cells = {(cell.row, cell.column): cell for cell in given}
-    rows = list(dict.fromkeys(row for row, _ in cells))
-    columns = list(dict.fromkeys(column for _, column in cells))
-    published, earlier = any(c.published for c in given), any(c.checked for c in given)
-    most = MOST_COLUMNS if published or earlier else 2 * MOST_COLUMNS
-    shown = {place: _shown(cell, reasons) for place, cell in cells.items()}
-    facts = {"published": published, "earlier": earlier, "n": len(given), "aside": 0}
-    if 1 < len(columns) <= most and len(cells) >= FULL_ENOUGH * len(rows) * len(columns):
-        grid = [(row, [shown.get((row, column)) for column in columns]) for row in rows]
-        return {"columns": columns, "rows": grid} | facts
+    """A grid, or a list."""
+    shown = {(cell.row, cell.column): _shown(cell, reasons) for cell in given}
+    rows = list(dict.fromkeys(row for row, _ in shown))
+    columns = list(dict.fromkeys(column for _, column in shown))
+    facts = {
+        "columns": columns if _is_grid(given) else None,
+        "published": any(cell.published for cell in given),
+        "earlier": any(cell.checked for cell in given),
+        "n": len(given),
+        "aside": 0,
+    }
+    if facts["columns"]:
+        return facts | {"rows": [(row, [shown.get((row, c)) for c in columns]) for row in rows]}
     listed = [(row, [cell for place, cell in shown.items() if place[0] == row]) for row in rows]
-    return {"columns": None, "rows": listed} | facts
+    return facts | {"rows": listed}
 
 
 def _shown(cell: Cell, reasons: Sequence[str]) -> dict[str, Any]:
