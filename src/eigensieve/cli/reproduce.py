@@ -29,7 +29,7 @@ FILES = (REPORT, RESULTS)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--list", "as_list", is_flag=True, help="List the experiments, and run none.")
 @click.option(
-    "--quick", is_flag=True, help="Fewer repetitions: minutes for everything, not an hour."
+    "--quick", is_flag=True, help="Fewer repetitions: two minutes for everything, not twenty."
 )
 @click.option("--fresh", is_flag=True, help="Run everything anew, whatever earlier runs have kept.")
 @click.option(
