@@ -1,7 +1,7 @@
 """Published figures as they are printed, and whether ours agree with them.
 
 ``"83.87 (4.81)"`` is a number with its spread, ``">= 0.9"`` and ``"80 to 90"`` are claims, anything
-else is a word. How far ours may be away is stated beforehand, in the experiment's TOML file.
+else is a word. How far ours may be away is stated in the experiment's TOML file.
 """
 
 from __future__ import annotations
