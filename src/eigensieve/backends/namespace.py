@@ -1,0 +1,81 @@
+"""Arrays on a device (torch, cupy): what they are, and the functions that serve them.
+
+Code that is written for ``namespace(X)`` runs on numpy arrays as well as on a GPU. numpy's own
+functions are used for numpy arrays: nothing has to be installed for them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, MissingExtraError, OptionError
+
+DEVICE_ARRAYS = {("torch", "Tensor"), ("cupy", "ndarray"), ("array_api_strict", "Array")}
+
+
+def is_device_array(X: Any) -> bool:
+    """Whether X is an array of torch or cupy (or of array-api-strict, for tests)."""
+    return any(
+        (kind.__module__.partition(".")[0], kind.__name__) in DEVICE_ARRAYS
+        for kind in type(X).__mro__
+    )
+
+
+def namespace(*arrays: Any) -> Any:
+    """The module whose functions work on these arrays: numpy, or that of array-api-compat."""
+    others = [x for x in arrays if is_device_array(x)]
+    if not others:
+        return np
+    return _import("array_api_compat", "array-api-compat").array_namespace(*others)
+
+
+def to_numpy(X: Any) -> np.ndarray:
+    """The array in the memory of the host."""
+    if not is_device_array(X):
+        return np.asarray(X)
+    if hasattr(X, "detach"):  # torch
+        return np.asarray(X.detach().cpu().numpy())
+    if hasattr(X, "get"):  # cupy
+        return np.asarray(X.get())
+    return np.asarray(X)
+
+
+def to_device(X: Any, device: Any) -> Any:
+    """The array on a device: "cuda", "cuda:1", "cpu", as torch calls them; None leaves it."""
+    if device is None:
+        return X
+    if type(X).__module__.partition(".")[0] == "cupy":
+        raise InputError("X is a cupy array, and lies on its device already: leave device out")
+    torch = _import("torch", "torch")
+    try:
+        place = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise OptionError(f"device is {device!r}; it must be 'cuda', 'cuda:1' or 'cpu'") from error
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise OptionError(f"device is {device!r}, but torch finds no such device on this machine")
+    table = X if is_device_array(X) else torch.from_numpy(np.ascontiguousarray(X))
+    return table.to(place)
+
+
+def like(values: Any, model: Any, dtype: Any = None) -> Any:
+    """Values of the host as an array where ``model`` lies; numpy stays numpy."""
+    xp = namespace(model)
+    array = np.asarray(values, dtype=dtype)
+    if xp is np:
+        return array
+    return xp.asarray(array, device=_device_of(model))
+
+
+def _device_of(model: Any) -> Any:
+    return _import("array_api_compat", "array-api-compat").device(model)
+
+
+def _import(module: str, package: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(package, "gpu") from None

@@ -1,0 +1,170 @@
+"""The door: every kind of table comes in here, once, and is checked.
+
+Dense tables become arrays, sparse ones stay sparse, tables on disk or on a cluster become a
+`BigTable`, arrays of torch or cupy stay on their device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ..backends.namespace import is_device_array, namespace, to_device, to_numpy
+from ..backends.opening import as_big_table
+from ..backends.tables import BigTable
+from ..core.checks import check_labels
+from ..errors import InputError
+from ._shared import check_unique_names
+
+FLOATS = [np.float64, np.float32]
+
+
+def take_table(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    device: Any = None,
+    accept_sparse: bool = True,
+    min_samples: int = 1,
+    dtype: Any = FLOATS,
+) -> Any:
+    """X as an array, a csr or csc matrix, a `BigTable`, or an array on a device.
+
+    Sets (``reset``) or checks the number and the names of the features.
+    """
+    check_unique_names(X)
+    if is_device_array(X):
+        table = _check_device_array(X)
+    else:
+        big = as_big_table(X)
+        if big is None:
+            formats = ("csr", "csc") if accept_sparse else False
+            table = validate_data(
+                estimator, X, reset=reset, dtype=dtype, accept_sparse=formats,
+                ensure_min_samples=min_samples,
+            )  # fmt: skip
+            return table if device is None else _send(table, device)
+        table = big
+    _check_shape(estimator, table, reset, min_samples)
+    if device is None:
+        return table
+    if isinstance(table, BigTable):
+        raise InputError(
+            f"X is {table.kind}, which does not lie in memory: it cannot be sent to {device!r}"
+        )
+    return to_device(table, device)
+
+
+def take_labels(y: Any, n_samples: int) -> np.ndarray:
+    """Labels (n,) from wherever they are, checked."""
+    if y is None:
+        raise InputError("y is missing: the class of every sample is needed")
+    if hasattr(y, "compute"):  # dask
+        y = y.compute()
+    labels = to_numpy(y) if is_device_array(y) else y
+    check_labels(np.asarray(labels))  # before scikit-learn, which stumbles over pandas' NA
+    labels = np.asarray(labels)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or labels.size != n_samples:
+        raise InputError(f"y has shape {labels.shape}; X has {n_samples} samples")
+    check_classification_targets(labels)
+    return labels
+
+
+def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
+    """Some columns (n, m) in float64, of any table."""
+    if isinstance(X, BigTable):
+        if X.is_tall:  # row by row: a column may lie all over a file
+            blocks = [block[:, index].astype(np.float64) for _, block in X.row_blocks()]
+            return np.concatenate(blocks)
+        return X.columns(index).astype(np.float64, copy=False)
+    part = X[:, index]
+    if sparse.issparse(part):
+        part = part.toarray()
+    return to_numpy(part).astype(np.float64, copy=False)
+
+
+def by_row_blocks(method: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """For what an estimator says of every row: a tall table goes through block by block."""
+
+    @wraps(method)
+    def through_blocks(self: Any, X: Any) -> np.ndarray:
+        table = as_big_table(X)
+        if table is None or not table.is_tall:
+            return method(self, X)
+        return np.concatenate([method(self, _Block.of(table, b)) for _, b in table.row_blocks()])
+
+    return through_blocks
+
+
+class _Block(BigTable):
+    """Some rows of a table, in memory, under its names."""
+
+    @classmethod
+    def of(cls, table: BigTable, block: np.ndarray) -> _Block:
+        part = cls()
+        part.block, part.shape, part.dtype = block, block.shape, block.dtype
+        part.names, part.kind = table.names, table.kind
+        return part
+
+    block: np.ndarray
+    is_tall = False  # it is a block already
+
+    def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        return self.block[rows, columns]
+
+
+def _send(table: Any, device: Any) -> Any:
+    if sparse.issparse(table):
+        raise InputError(
+            f"X is a sparse matrix; device={device!r} is for dense tables: leave it out, or give "
+            "X.toarray()"
+        )
+    return to_device(table, device)
+
+
+def _check_device_array(X: Any) -> Any:
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(f"X has shape {tuple(X.shape)}; it must be samples x features")
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, ("real floating", "integral", "bool")):
+        raise InputError(f"X holds {X.dtype}; it must hold real numbers")
+    if xp.isdtype(X.dtype, "real floating"):
+        total = xp.sum(X)  # finite, if all numbers are (nearly): no array of flags
+        if not bool(xp.isfinite(total)) and not bool(xp.all(xp.isfinite(X))):
+            raise InputError("X contains NaN or infinity; impute or drop them first")
+    else:
+        X = xp.astype(X, xp.float64)
+    return X
+
+
+def _check_shape(estimator: Any, table: Any, reset: bool, min_samples: int) -> None:
+    """What validate_data does with number and names of the features."""
+    n, p = table.shape
+    names = getattr(table, "names", None)
+    if n < min_samples:
+        raise InputError(f"X has {n} sample(s); at least {min_samples} are needed")
+    if reset:
+        estimator.n_features_in_ = int(p)
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            if np.unique(names.astype(str)).size < p:
+                raise InputError("some column names occur more than once; make them unique")
+            estimator.feature_names_in_ = names
+        return
+    if p != estimator.n_features_in_:
+        raise InputError(
+            f"X has {p} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and not np.array_equal(names, known):
+        raise InputError("the names of X's features are not those that the estimator was fitted on")
