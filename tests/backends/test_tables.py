@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -158,7 +159,7 @@ def test_a_reduction_knows_which_rows_it_sees(kind, X, tmp_path, block_entries) 
     spans = sorted(opened(kind, X, tmp_path).reduce_rows(span, operator.add))
     assert spans[0][0] == 0
     assert spans[-1][1] == len(X)
-    assert all(a[1] == b[0] for a, b in zip(spans, spans[1:]))
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))
 
 
 def test_names_are_those_of_the_table(X, tmp_path) -> None:

@@ -14,6 +14,8 @@ import eigensieve
 
 HEAVY = {"numpy", "sklearn", "numba", "pandas", "matplotlib"}
 NOT_AT_IMPORT = HEAVY | {"scipy", "click", "rich", "jinja2"}
+# what serves data that few people have
+ENGINES = {"dask", "distributed", "zarr", "h5py", "anndata", "torch", "cupy", "array_api_compat"}
 CPU_SECONDS = 0.15
 
 # What the interpreter loaded on its own (a .pth file may) is not held against us.
@@ -64,6 +66,23 @@ def test_command_line_answers_without_the_heavy_libraries(option: str, said: str
     assert result["code"] == 0
     assert said in output
     assert not HEAVY & set(result["loaded"])
+
+
+FITS = """
+import numpy as np, eigensieve as es
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 8)), np.arange(30) % 2
+    X[:, 0] += 3 * y
+    for model in (es.SparseLDA(2), es.SparsePCA(1), es.GroupLassoLDA(2), es.QAlphaSelector(2)):
+        model.fit(X, y)
+    es.study(X, y, ks=(1, 2), cv=3, n_repeats=1)
+"""
+
+
+def test_ordinary_tables_need_no_engine() -> None:
+    result, _ = probe(FITS.strip())
+    assert "sklearn" in result["loaded"]
+    assert not ENGINES & set(result["loaded"])
 
 
 def test_the_probe_sees_a_heavy_import() -> None:

@@ -39,12 +39,12 @@ def take_table(
 
     Sets (``reset``) or checks the number and the names of the features.
     """
-    check_unique_names(X)
     if is_device_array(X):
         table = _check_device_array(X)
     else:
         big = as_big_table(X)
         if big is None:
+            check_unique_names(X)
             formats = ("csr", "csc") if accept_sparse else False
             table = validate_data(
                 estimator, X, reset=reset, dtype=dtype, accept_sparse=formats,

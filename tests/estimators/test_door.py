@@ -1,0 +1,149 @@
+"""The door: every kind of table comes in with its number and names of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from eigensieve.backends.tables import BigTable
+from eigensieve.errors import InputError, OptionError
+from eigensieve.estimators._door import by_row_blocks, read_columns, take_labels, take_table
+
+N, P = 12, 5
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(N, P))
+
+
+class Model(BaseEstimator):
+    """An estimator that only looks at its table."""
+
+    @by_row_blocks
+    def total(self, X: Any) -> np.ndarray:
+        table = take_table(self, X, reset=False)
+        return read_columns(table, np.arange(P)).sum(axis=1)
+
+
+def mapped(X: np.ndarray, folder: Any) -> np.ndarray:
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def all_kinds(X: np.ndarray, folder: Any) -> list[Any]:
+    torch, da = pytest.importorskip("torch"), pytest.importorskip("dask.array")
+    kinds = [X, X.tolist(), sparse.csr_matrix(X), sparse.csc_array(X), mapped(X, folder)]
+    return [*kinds, da.from_array(X, chunks=(5, 2)), torch.asarray(X)]
+
+
+def test_every_kind_is_counted_and_read(X, tmp_path) -> None:
+    for kind in all_kinds(X, tmp_path):
+        model = Model()
+        table = take_table(model, kind, reset=True)
+        assert model.n_features_in_ == P
+        assert tuple(table.shape) == (N, P)
+        columns = read_columns(table, np.array([3, 0]))
+        assert columns.dtype == np.float64
+        np.testing.assert_allclose(columns, X[:, [3, 0]])
+
+
+def test_tables_stay_what_they_are(X, tmp_path) -> None:
+    model = Model()
+    assert isinstance(take_table(model, mapped(X, tmp_path), reset=True), BigTable)
+    assert sparse.issparse(take_table(model, sparse.coo_matrix(X), reset=True))
+    torch = pytest.importorskip("torch")
+    assert isinstance(take_table(model, torch.asarray(X), reset=True), torch.Tensor)
+
+
+def test_another_number_of_features_is_refused(X, tmp_path) -> None:
+    model = Model()
+    take_table(model, X, reset=True)
+    for kind in all_kinds(X[:, :4], tmp_path):
+        with pytest.raises(ValueError, match="4 features, but Model is expecting 5"):
+            take_table(model, kind, reset=False)
+
+
+def test_names_are_kept_and_compared(X) -> None:
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    model = Model()
+    take_table(model, frames.from_pandas(frame, npartitions=2), reset=True)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    take_table(model, frame, reset=False)
+    other = frames.from_pandas(frame[list("abced")], npartitions=2)
+    with pytest.raises(InputError, match="not those"):
+        take_table(model, other, reset=False)
+    take_table(model, pytest.importorskip("dask.array").from_array(X), reset=True)
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_missing_numbers_are_refused(X, tmp_path, bad) -> None:
+    X[2, 2] = bad
+    for kind in all_kinds(X, tmp_path):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            read_columns(take_table(Model(), kind, reset=True), np.arange(P))
+
+
+def test_tables_that_cannot_go_to_a_device(X, tmp_path) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(InputError, match="does not lie in memory"):
+        take_table(Model(), mapped(X, tmp_path), reset=True, device="cpu")
+    with pytest.raises(InputError, match="dense tables"):
+        take_table(Model(), sparse.csr_matrix(X), reset=True, device="cpu")
+    with pytest.raises(OptionError, match="device is 'moon'"):
+        take_table(Model(), X, reset=True, device="moon")
+
+
+def test_whole_numbers_on_a_device_become_floats() -> None:
+    torch = pytest.importorskip("torch")
+    table = take_table(Model(), torch.arange(6).reshape(3, 2), reset=True)
+    assert table.dtype == torch.float64
+    with pytest.raises(InputError, match="real numbers"):
+        take_table(Model(), torch.zeros((2, 2), dtype=torch.complex64), reset=True)
+
+
+def test_too_few_samples(X, tmp_path) -> None:
+    for kind in all_kinds(X[:1], tmp_path):
+        with pytest.raises(ValueError, match=r"1 sample|minimum of 2"):
+            take_table(Model(), kind, reset=True, min_samples=2)
+
+
+def test_labels_from_everywhere() -> None:
+    da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
+    y = np.array([0, 1, 1, 0])
+    for labels in (y, y.tolist(), y[:, None], da.from_array(y, chunks=2), torch.asarray(y)):
+        np.testing.assert_array_equal(take_labels(labels, 4), y)
+    assert take_labels(["a", "b", "a"], 3).tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (None, "y is missing"),
+        ([0, 1], "X has 3 samples"),
+        ([0, 1, None], "missing labels"),
+        ([0.5, 1.2, 3.3], "continuous"),
+        (np.zeros((3, 2)), "shape"),
+    ],
+)
+def test_bad_labels(y, said) -> None:
+    with pytest.raises(ValueError, match=said):
+        take_labels(y, 3)
+
+
+def test_rows_go_through_block_by_block(X, tmp_path, monkeypatch) -> None:
+    from eigensieve.backends import tables
+
+    monkeypatch.setattr(tables, "BLOCK_ENTRIES", 7 * P)
+    model = Model()
+    take_table(model, X, reset=True)
+    wide = np.random.default_rng(1).normal(size=(3, P))
+    for table in (X, wide):
+        np.testing.assert_allclose(model.total(mapped(table, tmp_path)), table.sum(axis=1))
