@@ -43,6 +43,10 @@ class TimeLimitError(EigensieveError, TimeoutError):
     """A time limit ended a search before it had what was asked for."""
 
 
+class ClusterError(EigensieveError, RuntimeError):
+    """Workers of a cluster were lost too often, or there are none."""
+
+
 class VerificationError(EigensieveError, AssertionError):
     """A solution does not stand up to independent recomputation."""
 

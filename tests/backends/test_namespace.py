@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve.backends.namespace import is_device_array, like, namespace, to_device, to_numpy
+from eigensieve.backends.namespace import (
+    is_device_array,
+    largest_values,
+    like,
+    namespace,
+    scatter,
+    to_device,
+    to_numpy,
+)
 from eigensieve.errors import MissingExtraError, OptionError
 
 
@@ -51,6 +59,18 @@ def test_values_of_the_host_join_the_array(array) -> None:
     column = like([[1.0], [2.0]], array)
     np.testing.assert_array_equal(to_numpy(array * column)[1], [6.0, 8.0, 10.0])
     assert like([1, 2], np.zeros(1), np.float32).dtype == np.float32
+
+
+@pytest.mark.parametrize("send", [np.array, torch_array, strict_array])
+def test_vectors_anywhere(send) -> None:
+    vector = send(np.array([3.0, 1.0, 5.0, 5.0, -np.inf]))
+    scatter(vector, np.array([1, 4]), np.array([9.0, 2.0]))
+    np.testing.assert_array_equal(to_numpy(vector), [3.0, 9.0, 5.0, 5.0, 2.0])
+    scatter(vector, np.empty(0, dtype=np.intp), np.empty(0))
+    for count in range(6):
+        found = largest_values(vector, count)
+        assert type(found) is np.ndarray
+        assert sorted(found) == [2.0, 3.0, 5.0, 5.0, 9.0][5 - count :]
 
 
 def test_a_table_is_sent_to_a_device() -> None:

@@ -41,7 +41,7 @@ NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
 # files of solvers/ that bring algorithms together, and are none
 DOORS = {
     f"eigensieve.solvers{door}"
-    for door in ("", ".base", ".certificate", ".dispatch", ".gloss", ".pursuit")
+    for door in ("", ".base", ".certificate", ".dispatch", ".gloss", ".pursuit", ".streamed")
 }
 ENTRY_POINT = "eigensieve.cli.main"  # its function is called main, as in every console script
 STANDARD = {"__future__", "collections", "contextlib", "functools", "hashlib", "logging", "pathlib"}

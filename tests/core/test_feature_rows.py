@@ -10,12 +10,16 @@ import pytest
 from scipy import sparse
 
 import eigensieve as es
+from eigensieve.backends import tables
+from eigensieve.backends.opening import as_big_table
 from eigensieve.core import feature_blocks
-from eigensieve.core.feature_rows import DenseRows, FeatureRows, MappedRows, StackedRows
+from eigensieve.core.feature_rows import DenseRows, FeatureRows, StackedRows
 from eigensieve.core.feature_scaling import find_scaling
 from eigensieve.core.qalpha_options import QAlphaOptions
 from eigensieve.core.qalpha_problem import make_rows
 from eigensieve.core.sparse_rows import SparseRows
+from eigensieve.core.table_rows import TableRows
+from eigensieve.core.tall_rows import TallRows
 from eigensieve.errors import InputError
 from tests.oracles import qalpha as oracle
 
@@ -42,9 +46,10 @@ def make(kind: str, path: Path, **options: Any) -> tuple[FeatureRows, np.ndarray
     if not chosen.scale:
         M /= np.linalg.norm(M, axis=1).max()
     given: Any = X
+    np.save(path / "X.npy", np.asfortranarray(X) if kind == "mapped F" else X)
+    mapped = np.load(path / "X.npy", mmap_mode="r")
     if "mapped" in kind:
-        np.save(path / "X.npy", np.asfortranarray(X) if kind == "mapped F" else X)
-        given = np.load(path / "X.npy", mmap_mode="r")
+        given = mapped
     elif kind in SPARSE:
         form = kind if kind in SPARSE[:3] else "csr"
         given = getattr(sparse, "csr_matrix" if kind == "csr_matrix" else f"{form}_array")(X)
@@ -55,7 +60,9 @@ def make(kind: str, path: Path, **options: Any) -> tuple[FeatureRows, np.ndarray
     if kind == "stacked":
         scaling = find_scaling(X, center=chosen.is_centred, scale=chosen.scale, offset=chosen.shift)
         parts = [rows, SparseRows.from_scaling(sparse.csc_array(X), scaling)]
-        return StackedRows([*parts, MappedRows(X, scaling)]), np.vstack([M, M, M])
+        on_disk = as_big_table(mapped)
+        assert on_disk is not None
+        return StackedRows([*parts, TableRows(on_disk, scaling)]), np.vstack([M, M, M])
     return rows, M
 
 
@@ -67,11 +74,21 @@ def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
     B, W, w = (rng.standard_normal(s).astype(rows.dtype) for s in ((q, 3), (n, 3), n))
     A = rng.standard_normal((q, q)).astype(rows.dtype)
     picks = rng.permutation(n)[:5]
+    U, pulled = rows.times_and_pull(B, w)
+    y, again = rows.push_and_pull(W, B)
+    plain_y = np.sum(W * (M @ B), axis=1)
     near = 1e-13 if rows.dtype == np.float64 else 3e-6
     expected = {
         "times": (rows.times(B), M @ B),
         "times_transposed": (rows.times_transposed(W), M.T @ W),
         "affinity": (rows.affinity(w), M.T @ np.diag(w) @ M),
+        "equal affinity": (rows.affinity(), M.T @ M),
+        "push": (rows.push(W, B), plain_y),
+        "pull": (rows.pull(w, W), M.T @ (w[:, None] * W)),
+        "times_and_pull, U": (U, M @ B),
+        "times_and_pull": (pulled, M.T @ (w[:, None] * (M @ B))),
+        "push_and_pull, y": (y, plain_y),
+        "push_and_pull": (again, M.T @ (plain_y[:, None] * W)),
         "quadratic_forms": (rows.quadratic_forms(A), np.diag(M @ A @ M.T)),
         "gram": (rows.gram(), M @ M.T),
         "limits": (np.array(rows.limits()), np.array([M.min(axis=1), M.max(axis=1)])),
@@ -88,10 +105,15 @@ def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
 # -- products --------------------------------------------------------------------------------
 
 
+def use_blocks_of(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(tables, "BLOCK_ENTRIES", entries)
+
+
 @pytest.mark.parametrize("entries", [2_000_000, 3 * Q, 1])
 @pytest.mark.parametrize("kind", DENSE + SPARSE)
 def test_products(kind: str, entries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
+    use_blocks_of(entries, monkeypatch)
     for options in SCALINGS:
         rows, M = make(kind, tmp_path, **options)
         assert rows.dtype == (np.float32 if "float32" in kind else np.float64)
@@ -106,12 +128,17 @@ def test_samples_of_samples(kind: str, tmp_path: Path) -> None:
     assert_rows(rows.of_samples(np.array([7, 2, 9, 3])).of_samples(np.array([2, 0])), M[:, [9, 7]])
 
 
-def test_kinds_are_told_apart(tmp_path: Path) -> None:
-    kinds = {"dense": DenseRows, "mapped C": MappedRows, "mapped F": MappedRows, "csc": SparseRows}
+def test_kinds_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert type(make("mapped C", tmp_path)[0]) is DenseRows  # so small a table is held in memory
+    use_blocks_of(3 * Q, monkeypatch)
+    kinds = {"dense": DenseRows, "mapped C": TableRows, "mapped F": TableRows, "csc": SparseRows}
     for kind, expected in kinds.items():
         assert type(make(kind, tmp_path)[0]) is expected
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert type(make_rows(np.asarray(X)[2:].T, QAlphaOptions())) is MappedRows
+    assert type(make_rows(np.asarray(X)[2:], QAlphaOptions())) is TableRows
+    assert type(make_rows(np.asarray(X)[2:].T, QAlphaOptions())) is TallRows
+    laplacian = QAlphaOptions(variant="laplacian")  # which needs the samples themselves
+    assert type(make_rows(np.asarray(X)[2:].T, laplacian)) is TableRows
     assert type(make_rows(np.array(X), QAlphaOptions())) is DenseRows
 
 
@@ -123,7 +150,7 @@ def test_kinds_are_told_apart(tmp_path: Path) -> None:
 def test_permutations(
     kind: str, entries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
+    use_blocks_of(entries, monkeypatch)
     rows, M = make(kind, tmp_path)
     before = rows.select(np.arange(len(M)))
     one, same, other = (rows.permuted(seed) for seed in (1, 1, 2))

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
 
+import eigensieve as es
 from eigensieve.backends.tables import BigTable
 from eigensieve.errors import InputError, OptionError
 from eigensieve.estimators._door import by_row_blocks, read_columns, take_labels, take_table
@@ -118,9 +120,11 @@ def test_too_few_samples(X, tmp_path) -> None:
 def test_labels_from_everywhere() -> None:
     da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
     y = np.array([0, 1, 1, 0])
-    for labels in (y, y.tolist(), y[:, None], da.from_array(y, chunks=2), torch.asarray(y)):
+    for labels in (y, y.tolist(), da.from_array(y, chunks=2), torch.asarray(y)):
         np.testing.assert_array_equal(take_labels(labels, 4), y)
     assert take_labels(["a", "b", "a"], 3).tolist() == ["a", "b", "a"]
+    with pytest.warns(DataConversionWarning, match="column-vector"):  # as scikit-learn does
+        np.testing.assert_array_equal(take_labels(y[:, None], 4), y)
 
 
 @pytest.mark.parametrize(
@@ -147,3 +151,20 @@ def test_rows_go_through_block_by_block(X, tmp_path, monkeypatch) -> None:
     wide = np.random.default_rng(1).normal(size=(3, P))
     for table in (X, wide):
         np.testing.assert_allclose(model.total(mapped(table, tmp_path)), table.sum(axis=1))
+
+
+def test_what_needs_memory_says_so(X, tmp_path) -> None:
+    da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
+    y = np.arange(N) % 2
+    needy = (
+        lambda table: es.study(table, y, ks=[1], cv=2, n_repeats=1),
+        lambda table: es.PreparedClassifier(es.SparseLDA(2)).fit(table, y),
+        lambda table: es.RankedLDA(2).fit(table, y),
+        lambda table: es.SparseCCA(n_features_to_select=(1, 1)).fit(table, X),
+    )
+    for fit in needy:
+        with pytest.raises(InputError, match=r"a dask array; .* needs a table in memory"):
+            fit(da.from_array(X))
+        with pytest.raises(InputError, match=r"an array on a device; .* needs a table in memory"):
+            fit(torch.asarray(X))
+        fit(mapped(X, tmp_path))

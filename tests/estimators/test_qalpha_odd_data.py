@@ -132,8 +132,8 @@ Y = np.arange(30) % 2
 @pytest.mark.parametrize(
     ("y", "says"),
     [
-        (None, "requires y|needs y"),
-        (Y[:-1], "inconsistent numbers of samples"),
+        (None, "y is missing"),
+        (Y[:-1], r"y has shape \(29,\); X has 30 samples"),
         (np.zeros(30), "one class only"),
         (np.where(Y, None, "a"), "missing labels"),
         (np.where(Y, np.nan, 1.0), "missing labels"),
@@ -141,7 +141,7 @@ Y = np.arange(30) % 2
         (pd.Series(np.where(Y, "a", None), dtype="string"), "missing labels"),
         (pd.Categorical(["a" if label else None for label in Y]), "missing labels"),
         (np.linspace(0, 1, 30), "continuous"),
-        (np.column_stack([Y, Y]), "1d array|multilabel|multioutput"),
+        (np.column_stack([Y, Y]), r"y has shape \(30, 2\)"),
     ],
 )
 def test_wrong_labels(y: Any, says: str) -> None:

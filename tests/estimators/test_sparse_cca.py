@@ -479,7 +479,8 @@ def test_rows_in_another_order() -> None:
     with pytest.raises(InputError, match="'rna' and 'dna'"):
         es.SparseCCA(n_features_to_select=2).fit({"rna": anndata(X), "dna": anndata(Y[::-1])})
     other = es.SparseCCA(n_features_to_select=2).fit(X, Y.reset_index(drop=True))
-    np.testing.assert_array_equal(other.y_weights_, cca.y_weights_)
+    # pandas may have turned the table in memory: the last digit is not the same
+    np.testing.assert_allclose(other.y_weights_, cca.y_weights_, rtol=1e-12)
 
 
 def test_new_data_are_checked() -> None:

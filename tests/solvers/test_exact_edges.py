@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eigensieve as es
-from eigensieve.core.perspective import ScaledPencil, _price, start_state
+from eigensieve.core.perspective import ScaledPencil, relax_all, start_state
 from eigensieve.core.problem import make_problem
 
 FAST = ("exact", "leaps", "perspective", "interlacing")
@@ -75,8 +75,9 @@ def test_a_weight_too_small_to_count_is_not_counted() -> None:
     best = es.solve(pencil, 2, "exhaustive", "trace").objective
     exact = np.array([1.0, 1.0, 0, 0, 0, 0])
     tiny = np.array([1.0, 1.0, 9e-10, 9e-10, 9e-10, 9e-10])
+    args = problem, ScaledPencil(problem), start_state(problem)
     bounds = [
-        _price(problem, ScaledPencil(problem), start_state(problem), w).bound for w in (exact, tiny)
+        relax_all(*args, given, maximise=lambda part, w, cut: w).bound for given in (exact, tiny)
     ]
     assert bounds[1] == bounds[0] >= best
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
+from eigensieve.backends import tables
 from eigensieve.core import feature_blocks, feature_kernels, qalpha_ascent, relevance
 from eigensieve.core.budget import Budget
 from eigensieve.core.qalpha_ascent import choose_starts
@@ -124,6 +125,7 @@ def test_the_null_of_a_mapped_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     np.save(tmp_path / "table.npy", table().T)
     fit = es.QAlphaSelector(n_permutations=2, n_init=1, max_iter=500).fit
     whole = fit(table().T).null_
+    monkeypatch.setattr(tables, "BLOCK_ENTRIES", 200)
     monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", 200)
     mapped = fit(np.load(tmp_path / "table.npy", mmap_mode="r")).null_
     assert whole is not None

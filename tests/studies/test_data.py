@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "dates": ({"X": FRAME.assign(two=pd.Timestamp("2020"))}, "X must hold numbers only"),
     "ragged": ({"X": [[1.0], [1.0, 2.0]]}, "X must hold numbers only"),
     "complex": ({"X": X + 1j}, "X must hold numbers only: it has complex ones"),
-    "sparse": ({"X": sparse.csr_array(X)}, r"X is a sparse matrix; X.toarray\(\)"),
+    "sparse gaps": ({"X": sparse.csr_array(HOLE)}, "X has 1 missing values; fill them"),
     "one row of numbers": ({"X": X[:, 0]}, r"X has shape \(12,\); need \(n, p\)"),
     "no rows": ({"X": X[:0], "y": y[:0]}, r"X has shape \(0, 4\)"),
     "no columns": ({"X": X[:, :0]}, r"X has shape \(12, 0\)"),

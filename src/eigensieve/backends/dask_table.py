@@ -6,6 +6,7 @@ A reduction over rows is one graph: on a cluster the workers do it, and only the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,12 @@ class DaskTable(BigTable):
         cuts = [0, *np.cumsum(array.chunks[0]).tolist()]
         blocks = array.to_delayed().ravel().tolist()
         task = dask.delayed(_make_checked, pure=False)
-        parts = [task(make, combine, self.kind, start, block) for start, block in zip(cuts, blocks)]
+        # a function that carries a number per row goes to a chunk with those of its rows only
+        cut = getattr(make, "of_rows", lambda where: make)
+        parts = [
+            task(cut(slice(*ends)), combine, self.kind, ends[0], block)
+            for ends, block in zip(pairwise(cuts), blocks)
+        ]
         join = dask.delayed(_combine_all, pure=False)
         while len(parts) > 1:
             parts = [join(combine, parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .tables import BigTable, check_numeric
+from .tables import BigTable, check_numeric, equal_blocks
+
+# Scattered entries that are read at a time: the system maps some 64 KB around each.
+MOST_SCATTERED = 2**10
 
 
 class MappedTable(BigTable):
@@ -22,10 +25,20 @@ class MappedTable(BigTable):
         self._map = _find_map(X)
 
     def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
-        block = np.array(self.X[rows, columns])
+        part = self.X[rows]
+        if isinstance(columns, slice):
+            block = np.array(part[:, columns])
+            self._give_back()
+            return block
+        block = np.empty((len(part), len(columns)), dtype=self.dtype)
+        for some in equal_blocks(len(part), max(1, MOST_SCATTERED // max(1, len(columns)))):
+            block[some] = part[some][:, columns]
+            self._give_back()
+        return block
+
+    def _give_back(self) -> None:
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
-        return block
 
 
 def _find_map(X: np.ndarray) -> mmap.mmap | None:

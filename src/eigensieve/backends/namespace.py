@@ -67,7 +67,28 @@ def like(values: Any, model: Any, dtype: Any = None) -> Any:
     array = np.asarray(values, dtype=dtype)
     if xp is np:
         return array
+    if not array.flags.writeable:  # torch warns of those
+        array = array.copy()
     return xp.asarray(array, device=_device_of(model))
+
+
+def scatter(values: Any, index: np.ndarray, new: np.ndarray) -> None:
+    """values[index] = new, for a vector anywhere, and an index and new values of the host."""
+    if type(values).__module__.partition(".")[0] == "array_api_strict":
+        for j, value in zip(index.tolist(), new.tolist()):  # the standard knows no other way
+            values[j] = value
+    else:
+        values[like(index, values)] = like(new, values)
+
+
+def largest_values(values: Any, count: int) -> np.ndarray:
+    """The ``count`` largest of a vector anywhere, in any order, on the host."""
+    xp, first = namespace(values), values.shape[0] - count
+    if hasattr(values, "topk"):  # torch
+        return to_numpy(values.topk(count, sorted=False).values)
+    if xp is np:
+        return np.partition(values, first)[first:] if count else values[:0]
+    return to_numpy(xp.sort(values)[first:])
 
 
 def _device_of(model: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from .budget import Budget
-from .factor_pencil import FactorPencil
+from .factor_pencil import FactorPencil, dense_rows, take_columns
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
 from .problem import Problem
 from .secular import best_deletion, first_max
@@ -85,11 +86,17 @@ def _inverse(problem: Problem, ids: np.ndarray, *, total: bool = False) -> Shrin
     """The inverse of B, or of T = A + B, on the given features, in the cheaper form."""
     pencil = problem.pencil
     if isinstance(pencil, FactorPencil):
-        W = np.vstack([pencil.W, pencil.spectral_factor[0]]) if total else pencil.W
-        if len(W) < ids.size:
-            return FactorInverse(W[:, ids], pencil.d[ids])
+        parts = [pencil.W, pencil.spectral_factor[0]] if total else [pencil.W]
+        if sum(map(len, parts)) < ids.size:
+            rows = [_dense(part, ids) for part in parts]
+            return FactorInverse(np.vstack(rows), pencil.d[ids])
     part = pencil.restrict(ids)
     return DenseInverse(part.A + part.B if total else part.B)
+
+
+def _dense(rows: Any, ids: np.ndarray) -> np.ndarray:
+    """Some columns of W or H: all of the table, as a rule."""
+    return dense_rows(take_columns(rows, ids), "a backward pass (direction='forward' does without)")
 
 
 class BackwardState(ABC):
@@ -141,7 +148,7 @@ class TraceBackward(BackwardState):
     def __init__(self, problem: Problem, ids: np.ndarray) -> None:
         super().__init__(problem, ids)
         H, self.signs = problem.pencil.spectral_factor
-        self.H = H[:, ids]
+        self.H = _dense(H, ids)
         self.beta = self.inverse.apply(self.H.T)
 
     def costs(self) -> np.ndarray:

@@ -8,22 +8,43 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
+from ..backends.namespace import is_device_array, to_numpy
+from ..backends.opening import as_big_table
+from ..backends.tables import BigTable
 from ..errors import InputError, OptionError
+from .any_rows import row_products
+from .centred_rows import CentredRows, join_columns
 from .checks import check_number
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
-from .shrinkage import SHRINKAGE_FLOOR, check_shrinkage, resolve_shrinkage
+from .row_factor import column_squares
+from .shrinkage import (
+    SHRINKAGE_FLOOR,
+    check_shrinkage,
+    is_auto,
+    resolve_shrinkage,
+    shrinkage_from_moments,
+)
 from .stats import DENSE_FEATURES, ClassStats, ClassWeight
+
+# Rows that are no array may stay as they are: p x p is formed for fewer features than this.
+MOST_DENSE = 10_000
 
 # One value for both views, or a pair.
 ViewShrinkage = float | str | Sequence[float | str]
 
 
-def pca_pencil(X: ArrayLike) -> Pencil:
+def pca_pencil(X: Any) -> Pencil:
     """The pencil of sparse PCA: A = covariance of the columns (divisor n), B = I.
 
     For wide data the centred rows are kept as the factor of A.
+
+    Parameters
+    ----------
+    X : array (n, p), scipy.sparse matrix, device array, or a table that is read in blocks
+        (a memory map, dask, zarr, HDF5 or parquet)
 
     Examples
     --------
@@ -32,16 +53,38 @@ def pca_pencil(X: ArrayLike) -> Pencil:
     >>> bool(np.allclose(es.pca_pencil(X).A, np.cov(X.T, bias=True)))
     True
     """
-    rows = _centre(X, "X")
-    n, p = rows.shape
-    rows /= np.sqrt(n)
-    if p <= n:  # otherwise the rows tell the rank of A, which searches profit from
-        return Pencil(rows.T @ rows)
-    return FactorPencil(rows, None, np.ones(p))
+    table = as_big_table(X)
+    if table is not None and not table.is_tall:
+        from .streamed_builders import streamed_pca
+
+        return streamed_pca(table)[1]
+    return pca_pencil_from_stats(pca_stats(X if table is None else table))
+
+
+def pca_stats(X: Any) -> ClassStats:
+    """The statistics of all rows as one class: p x p if there are more rows than columns."""
+    data = X if isinstance(X, BigTable) else _real_table(X, "X")
+    n, p = data.shape
+    if n < 2:
+        raise InputError("X has one row only; at least two are needed")
+    labels = np.zeros(n, dtype=np.int8)
+    if isinstance(data, BigTable):
+        return ClassStats.from_table(data, labels)
+    is_small = p <= n and (isinstance(data, np.ndarray) or p <= MOST_DENSE)
+    # otherwise the rows tell the rank of A, which searches profit from
+    return ClassStats.from_data(data, labels, form="gram" if is_small else "rows")
+
+
+def pca_pencil_from_stats(stats: ClassStats) -> Pencil:
+    """The PCA pencil of statistics of one class; an array of rows is scaled in place."""
+    if stats.rows is None:
+        return Pencil(stats.within_scatter())
+    rows = to_numpy(stats.rows) if is_device_array(stats.rows) else stats.rows
+    return FactorPencil(_divide(rows, np.sqrt(stats.n_samples)), None, np.ones(stats.n_features))
 
 
 def lda_pencil(
-    X: ArrayLike | ClassStats,
+    X: Any,
     y: ArrayLike | None = None,
     shrinkage: float | str = "auto",
     ridge: float = 0.0,
@@ -58,7 +101,9 @@ def lda_pencil(
 
     Parameters
     ----------
-    X : array (n, p), or ClassStats
+    X : ClassStats, or a table (n, p)
+        An array, a scipy.sparse matrix, a device array, or a table that is read in blocks (a
+        memory map, dask, zarr, HDF5 or parquet).
     y : labels (n,); None if X is ClassStats
     shrinkage : float in [0, 1] or "auto"
         s. "auto" is the square root of the analytic Schaefer-Strimmer value. It is
@@ -67,8 +112,8 @@ def lda_pencil(
         The papers' multiple of the identity.
     class_weight : None, "balanced" or dict of class: weight > 0
         What a sample of each class counts: 1, 1/n_k (all classes alike), or the weight given
-        (1 for a class that the dict does not name). ClassStats need form="rows" for it, and
-        None leaves those that are weighted already as they are.
+        (1 for a class that the dict does not name). ClassStats need form="rows", "grams" or
+        "moments" for it, and None leaves those that are weighted already as they are.
 
     Notes
     -----
@@ -86,17 +131,52 @@ def lda_pencil(
     """
     ridge = check_ridge(ridge)
     if isinstance(X, ClassStats):
-        stats, s = X, _stats_shrinkage(X, shrinkage)
+        stats = X
     else:
         if y is None:
             raise InputError("lda_pencil needs labels y beside X")
-        data = _finite_matrix(X, "X")
-        stats = ClassStats.from_data(data, y, form="rows")
-        assert stats.rows is not None
-        s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
+        table = as_big_table(X)
+        if table is not None and not table.is_tall:
+            from .streamed_builders import streamed_lda
+
+            return streamed_lda(table, y, shrinkage, ridge, class_weight)[2]
+        data = _real_table(X, "X") if table is None else table
+        stats = lda_stats(data, y, shrinkage, class_weight)
+    s = stats_shrinkage(stats, shrinkage)
     if class_weight is not None:
         stats = stats.weighted(class_weight)
     return lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
+
+
+def lda_stats(
+    data: Any, y: ArrayLike, shrinkage: float | str, class_weight: ClassWeight
+) -> ClassStats:
+    """Statistics that the pencil can be built from: rows, or sums over those of a tall table."""
+    if isinstance(data, BigTable):
+        return ClassStats.from_table(data, y, form=sums_form(shrinkage, class_weight))
+    return ClassStats.from_data(data, y, form="rows")
+
+
+def sums_form(shrinkage: float | str, class_weight: ClassWeight) -> str:
+    """The smallest form of `ClassStats` without rows from which the pencil can be built."""
+    if is_auto(shrinkage):
+        return "moments"
+    return "gram" if class_weight is None else "grams"
+
+
+def stats_shrinkage(stats: ClassStats, shrinkage: float | str) -> float:
+    """A number in [0, 1] from the user's choice: a number, or "auto"."""
+    if not is_auto(shrinkage):
+        return check_shrinkage(shrinkage)
+    if stats.moments is not None and stats.moments.fourth is not None:
+        return float(np.sqrt(shrinkage_from_moments(stats.moments, stats.n_samples)))
+    # fourth moments of the samples' residuals: of rows, only those that are samples have them
+    if stats.rows is None or stats.rows.shape[0] != stats.n_samples:
+        raise OptionError(
+            "shrinkage='auto' needs the samples, or form='moments'; give a number for merged "
+            "statistics without them"
+        )
+    return resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
 
 
 def lda_pencil_from_stats(
@@ -122,25 +202,39 @@ def lda_pencil_from_stats(
     d = np.maximum(s * within + ridge, SHRINKAGE_FLOOR * total)
     d[total == 0] = 1.0
     p, n = stats.n_features, stats.n_samples
-    if p <= max(n, DENSE_FEATURES):
+    most = max(n, DENSE_FEATURES)
+    if not isinstance(stats.rows, np.ndarray):
+        most = min(most, MOST_DENSE)
+    if stats.rows is None or p <= most:
         B = (1 - s) * stats.within_scatter()
         B[np.diag_indices(p)] += d
         return Pencil._trusted(H.T @ H, B, factor=H)
-    rows = stats.rows if stats.rows is not None else _gram_rows(stats)
-    scale = np.sqrt((1 - s) / n)
+    return _factor_pencil(H, stats, np.sqrt((1 - s) / n), d, reuse_rows)
+
+
+def _factor_pencil(
+    H: np.ndarray, stats: ClassStats, scale: Any, d: np.ndarray, reuse_rows: bool
+) -> Pencil:
+    rows = stats.rows
+    if not isinstance(rows, np.ndarray):
+        W = stats.weighted_rows() * float(scale)
+        if not is_device_array(rows):
+            return FactorPencil(H, W, d)
+        from .device_pencil import DevicePencil
+
+        return DevicePencil(H, W, d)
     if stats.shares is not None:
         scale = scale * stats.row_scale()[:, None]
-    W = np.multiply(rows, scale, out=rows if reuse_rows else None)
-    return FactorPencil(H, W, d)
+    return FactorPencil(H, np.multiply(rows, scale, out=rows if reuse_rows else None), d)
 
 
-def cca_pencil(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") -> Pencil:
+def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
     """The pencil of sparse CCA: A = [0 Sxy; Syx 0], B = blockdiag(Bx, By).
 
     Each view's covariance is shrunk towards its diagonal as in `lda_pencil`, with one
     intensity per view if "auto"; a pair gives each view its own. ``pencil.blocks`` is 0 for
     columns of X, 1 for Y, so that `solve` takes k = (kx, ky). A is indefinite: the criterion
-    is "lambda_max".
+    is "lambda_max". Each view is an array or a scipy.sparse matrix.
 
     Examples
     --------
@@ -157,7 +251,7 @@ def cca_pencil(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") ->
 class CentredViews:
     """Two views as rows (n, p) with rows'rows = covariance, and the shrinkage of each."""
 
-    rows: tuple[np.ndarray, np.ndarray]
+    rows: tuple[Any, Any]
     shrinkage: tuple[float, float]
 
     @property
@@ -166,7 +260,7 @@ class CentredViews:
         return len(self.rows[0])
 
 
-def centre_views(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") -> CentredViews:
+def centre_views(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> CentredViews:
     """The views centred and divided by sqrt(n), with their shrinkage resolved."""
     wishes = _shrinkage_pair(shrinkage)
     views = _centre(X, "X"), _centre(Y, "Y")
@@ -174,26 +268,29 @@ def centre_views(X: ArrayLike, Y: ArrayLike, shrinkage: ViewShrinkage = "auto") 
     if other != n:
         raise InputError(f"X has {n} rows and Y {other}; the views must share their rows")
     first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(wishes, views))
-    for V in views:
-        V /= np.sqrt(n)
-    return CentredViews(views, (first, second))
+    X, Y = (_divide(V, np.sqrt(n)) for V in views)
+    return CentredViews((X, Y), (first, second))
 
 
 def cca_pencil_from_views(views: CentredViews) -> Pencil:
     """The CCA pencil: dense if there are few columns, else by factors."""
     n, sizes = views.n_samples, [V.shape[1] for V in views.rows]
     shares = [max(s, SHRINKAGE_FLOOR) for s in views.shrinkage]
-    variances = [np.einsum("ij,ij->j", V, V) for V in views.rows]
+    variances = [column_squares(V) for V in views.rows]
     d = np.concatenate([np.where(v > 0, s * v, 1.0) for s, v in zip(shares, variances)])
     blocks = np.repeat([0, 1], sizes).tolist()
-    if d.size <= max(n, DENSE_FEATURES):
+    is_sparse = any(isinstance(V, CentredRows) for V in views.rows)
+    if d.size <= min(max(n, DENSE_FEATURES), MOST_DENSE if is_sparse else np.inf):
         B = np.diag(d)
         own = slice(sizes[0]), slice(sizes[0], None)
         for V, s, part in zip(views.rows, shares, own):
-            B[part, part] += (1 - s) * (V.T @ V)
+            B[part, part] += (1 - s) * row_products(V)
         return Pencil(_cross_covariance(*views.rows), B, blocks=blocks)
-    H = np.zeros((2 * n, d.size))
-    H[:n, : sizes[0]], H[n:, sizes[0] :] = views.rows
+    if is_sparse:
+        H: Any = join_columns(*views.rows)
+    else:
+        H = np.zeros((2 * n, d.size))
+        H[:n, : sizes[0]], H[n:, sizes[0] :] = views.rows
     root = np.sqrt(1 - np.repeat(shares, n))[:, None]
     return FactorPencil(H, root * H, d, core=_cross_core(np.arange(n)), blocks=blocks)
 
@@ -207,15 +304,17 @@ def permute_second_view(pencil: Pencil, views: CentredViews, order: np.ndarray) 
     if isinstance(pencil, FactorPencil):  # A = H' C H: the order goes into C
         core, blocks = _cross_core(order), pencil.blocks.tolist()
         return FactorPencil(pencil.H, pencil.W, pencil.d, core=core, blocks=blocks)
-    A = _cross_covariance(views.rows[0], views.rows[1][order])
+    X, Y = views.rows
+    A = _cross_covariance(X, Y.of_rows(order) if isinstance(Y, CentredRows) else Y[order])
     return Pencil._trusted(A, pencil.B, blocks=pencil.blocks)
 
 
-def _cross_covariance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def _cross_covariance(X: Any, Y: Any) -> np.ndarray:
     """[0 X'Y; Y'X 0]."""
     px = X.shape[1]
     A = np.zeros((px + Y.shape[1],) * 2)
-    A[:px, px:] = X.T @ Y
+    both = isinstance(X, CentredRows) and isinstance(Y, CentredRows)
+    A[:px, px:] = X.inner(Y) if both else X.T @ Y
     A[px:, :px] = A[:px, px:].T
     return A
 
@@ -246,20 +345,11 @@ def check_ridge(ridge: Any) -> float:
     return check_number(ridge, "ridge", 0.0, np.finfo(float).max, "a number >= 0")
 
 
-def _stats_shrinkage(stats: ClassStats, shrinkage: float | str) -> float:
-    # "auto" needs fourth moments of the samples' residuals: only rows that are samples have them
-    if not isinstance(shrinkage, str):
-        return check_shrinkage(shrinkage)
-    if stats.rows is None or len(stats.rows) != stats.n_samples:
-        raise OptionError("shrinkage='auto' needs the samples; give a number for merged statistics")
-    return resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
-
-
-def _gram_rows(stats: ClassStats) -> np.ndarray:
-    assert stats.gram is not None
-    values, vectors = np.linalg.eigh(stats.gram)
-    keep = values > 1e-14 * values.max(initial=0.0)
-    return (vectors[:, keep] * np.sqrt(values[keep])).T
+def _real_table(X: Any, name: str) -> Any:
+    """X itself if it is sparse or on a device, which look at their numbers later, or an array."""
+    if sparse.issparse(X) or is_device_array(X):
+        return X
+    return _finite_matrix(X, name)
 
 
 def _finite_matrix(X: ArrayLike, name: str) -> np.ndarray:
@@ -273,10 +363,14 @@ def _finite_matrix(X: ArrayLike, name: str) -> np.ndarray:
     return data
 
 
-def _centre(X: ArrayLike, name: str) -> np.ndarray:
-    data = _finite_matrix(X, name)
-    if len(data) < 2:
+def _centre(X: Any, name: str) -> Any:
+    data = X if sparse.issparse(X) else _finite_matrix(X, name)
+    n = data.shape[0]
+    if n < 2:
         raise InputError(f"{name} has one row only; at least two are needed")
-    stats = ClassStats.from_data(data, np.zeros(len(data), dtype=int), form="rows")
-    assert stats.rows is not None
-    return stats.rows
+    return ClassStats.from_data(data, np.zeros(n, dtype=int), form="rows").rows
+
+
+def _divide(rows: Any, number: float) -> Any:
+    """Rows divided by a number: in place if they are an array."""
+    return np.divide(rows, number, out=rows) if isinstance(rows, np.ndarray) else rows / number

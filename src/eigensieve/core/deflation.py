@@ -10,12 +10,15 @@ With x'Bx = 1:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
 from ..errors import OptionError
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
+from .streamed_pencil import StreamedPencil
 
 DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
 
@@ -62,18 +65,27 @@ def _deflate_factor(pencil: FactorPencil, x: np.ndarray, Bx: np.ndarray, method:
     h = H @ x
     value = float(h @ (h if core is None else core @ h))
     if method == "projection":
-        H = H - np.outer(h, Bx)
+        H = _without(H, h, Bx)
     elif method == "schur":
         if value != 0 and core is None:
-            H = H - np.outer(h, (h @ H) / value)
+            H = _without(H, h, (h @ H) / value)
         elif value != 0 and core is not None:
             core = core - np.outer(core @ h, core @ h) / value
     else:
-        H = np.vstack([H, Bx])
+        H = np.vstack([H, Bx]) if isinstance(H, np.ndarray) else H.above(Bx[None])
         old = np.eye(len(H) - 1) if core is None else core
         core = linalg.block_diag(old, [[-value]])
+    if isinstance(pencil, StreamedPencil):
+        return pencil.with_A(H, core)
     blocks = None if pencil.blocks is None else list(pencil.blocks)
     return FactorPencil(H, pencil.W, pencil.d, core=core, blocks=blocks)
+
+
+def _without(H: Any, left: np.ndarray, right: np.ndarray) -> Any:
+    """H - left right'; rows that are no array remember it."""
+    if isinstance(H, np.ndarray):
+        return H - np.outer(left, right)
+    return H.plus(-left[:, None], right[None])
 
 
 def _orthogonalize(pencil: Pencil, vectors: np.ndarray) -> np.ndarray:
@@ -101,6 +113,9 @@ def explained_variances(
     adjusted : what each adds to the ones before it (Zou et al.: diag(R)^2 of the QR of XV)
     subspace : cumulative tr(Q'CQ), Q an orthonormal basis of the first t components
     """
+    used = np.flatnonzero(vectors.any(axis=1))  # the others take no part: their columns may rest
+    if used.size < pencil.size:
+        pencil, vectors = pencil.take(used), vectors[used]
     CV = pencil.apply_A(vectors)
     plain = np.einsum("ij,ij->j", vectors, CV)
     adjusted, subspace = np.zeros(plain.size), np.zeros(plain.size)

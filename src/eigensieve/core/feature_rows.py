@@ -1,20 +1,24 @@
 """The rows of Q-alpha: M (features x samples), each feature centred and scaled, dense or not.
 
 Everything that Q-alpha asks of the data are products with thin matrices, so M itself need not
-exist: a memory-mapped table is read block by block, a sparse one (`sparse_rows`) is centred on
-paper only. ``X`` is always samples x features, M its transpose after the scaling.
+exist: a table on disk is read block by block (`table_rows`), a sparse one (`sparse_rows`) is
+centred on paper only, that of a GPU stays there (`device_rows`). ``X`` is always samples x
+features, M its transpose after the scaling.
+
+What has a row per feature lies where the data are; what has a row per sample is small, and always
+a numpy array.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
 
+from .class_rows import ClassRows
 from .feature_blocks import feature_slices
-from .feature_scaling import Scaling
 
 
 class FeatureRows(ABC):
@@ -25,12 +29,16 @@ class FeatureRows(ABC):
     n_features, n_samples : the shape of M
     dtype : float32 or float64
     is_sparse : whether most of M exists on paper only
+    is_remote : whether a pass over M is dear beside everything that the host does
+    can_permute : whether the samples of a feature are at hand, to be permuted
     """
 
     n_features: int
     n_samples: int
     dtype: np.dtype
     is_sparse = False
+    is_remote = False
+    can_permute = True
 
     @property
     def n_entries(self) -> int:
@@ -44,6 +52,10 @@ class FeatureRows(ABC):
     @abstractmethod
     def of_samples(self, samples: np.ndarray) -> FeatureRows:
         """The same rows, of some samples only: not scaled again."""
+
+    def split(self, members: list[np.ndarray]) -> ClassRows:
+        """The samples of each class as rows of their own."""
+        return ClassRows(self, members)
 
     def permuted(self, seed: int) -> FeatureRows:
         """Each feature with its samples in an order of its own: noise with the same values."""
@@ -61,6 +73,48 @@ class FeatureRows(ABC):
         """These features and others of the same samples."""
         return StackedRows([self, other])
 
+    def reduced(self) -> FeatureRows:
+        """Rows with the same inner products and fewer samples, if that is to be had."""
+        return self
+
+    def express(self, basis: np.ndarray) -> np.ndarray:
+        """A basis (q, k) in terms of the samples of the table, where these rows have others."""
+        return basis
+
+    def equal_weights(self) -> Any:
+        """Weights (n,) of unit norm."""
+        return np.full(self.n_features, 1.0 / np.sqrt(self.n_features), dtype=self.dtype)
+
+    def place(self, W: np.ndarray) -> Any:
+        """An array with a row per feature, brought to where the data are."""
+        return W
+
+    def join(self, parts: Sequence[Any]) -> Any:
+        """Matrices with a row per feature, side by side."""
+        return np.hstack(parts)
+
+    def row_products(self, U: Any, V: Any) -> Any:
+        """u_i'v_i for every feature."""
+        return np.einsum("ij,ij->i", U, V)
+
+    def push(self, U: Any, Z: np.ndarray) -> Any:
+        """The row sums of U * MZ."""
+        return self.row_products(U, self.times(Z))
+
+    def push_and_pull(self, U: Any, Z: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Those row sums y, and M'(y U): one pass where a pass is dear."""
+        y = self.push(U, Z)
+        return y, self.pull(y, U)
+
+    def pull(self, x: Any, U: Any) -> np.ndarray:
+        """M'(x U)."""
+        return self.times_transposed(x[:, None] * U)
+
+    def times_and_pull(self, B: np.ndarray, x: Any) -> tuple[Any, np.ndarray]:
+        """U = M B and M'(x U): one pass where a pass is dear."""
+        U = self.times(B)
+        return U, self.pull(x, U)
+
     def times(self, B: np.ndarray) -> np.ndarray:
         """M B (n, k)."""
         out = np.empty((self.n_features, B.shape[1]), dtype=self.dtype)
@@ -75,11 +129,11 @@ class FeatureRows(ABC):
             out += rows.T @ W[where]
         return out
 
-    def affinity(self, weights: np.ndarray) -> np.ndarray:
-        """A_w = M' diag(w) M (q, q)."""
+    def affinity(self, weights: Any = None) -> np.ndarray:
+        """A_w = M' diag(w) M (q, q); equal weights 1 by default."""
         out = np.zeros((self.n_samples, self.n_samples), dtype=self.dtype)
         for where, rows in self.blocks():
-            out += (rows * weights[where, None]).T @ rows
+            out += (rows if weights is None else rows * weights[where, None]).T @ rows
         return out
 
     def quadratic_forms(self, A: np.ndarray) -> np.ndarray:
@@ -124,6 +178,12 @@ class DenseRows(FeatureRows):
     def of_samples(self, samples: np.ndarray) -> DenseRows:
         return DenseRows(self.data[samples])
 
+    def reduced(self) -> DenseRows:
+        """Only inner products of features count: n coordinates of their span suffice."""
+        if self.n_samples <= self.n_features:
+            return self
+        return RotatedRows(*np.linalg.qr(self.data))
+
     def times(self, B: np.ndarray) -> np.ndarray:
         return self.data.T @ B
 
@@ -131,31 +191,15 @@ class DenseRows(FeatureRows):
         return self.data @ W
 
 
-class MappedRows(FeatureRows):
-    """M of a table that stays on disk: each block is read, scaled, used and forgotten."""
+class RotatedRows(DenseRows):
+    """M = RQ' with few rows in R' (n, n): a basis is brought back by Q (q, n)."""
 
-    def __init__(
-        self, X: np.ndarray, scaling: Scaling, samples: np.ndarray | slice = np.s_[:]
-    ) -> None:
-        self.X, self.scaling, self.samples = X, scaling, samples
-        self.n_samples = X[samples, :1].shape[0]
-        self.n_features = X.shape[1]
-        self.dtype = scaling.dtype
+    def __init__(self, rotation: np.ndarray, data: np.ndarray) -> None:
+        super().__init__(data)
+        self.rotation = rotation
 
-    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for where in feature_slices(self.n_features, self.X.shape[0]):
-            yield where, self.scaling.apply(self.X[:, where], where)[self.samples].T
-
-    def of_samples(self, samples: np.ndarray) -> MappedRows:
-        chosen = np.arange(self.X.shape[0])[self.samples][samples]
-        return MappedRows(self.X, self.scaling, chosen)
-
-    def permuted(self, seed: int) -> MappedRows:
-        """On disk, too: a nameless file that is gone with the rows."""
-        with TemporaryFile() as file:
-            data = np.memmap(file, self.dtype, "w+", shape=(self.n_samples, self.n_features))
-        scaled = Scaling.identity(self.n_features, self.dtype)
-        return MappedRows(self._permute_into(data, seed), scaled)
+    def express(self, basis: np.ndarray) -> np.ndarray:
+        return self.rotation @ basis
 
 
 class StackedRows(FeatureRows):
@@ -166,6 +210,7 @@ class StackedRows(FeatureRows):
         self.ends = np.cumsum([part.n_features for part in parts])
         self.n_features = int(self.ends[-1])
         self.n_samples, self.dtype = parts[0].n_samples, parts[0].dtype
+        self.is_remote = any(part.is_remote for part in parts)
 
     @property
     def n_entries(self) -> int:
@@ -180,9 +225,22 @@ class StackedRows(FeatureRows):
     def of_samples(self, samples: np.ndarray) -> StackedRows:
         return StackedRows([part.of_samples(samples) for part in self.parts])
 
+    def _pieces(self, W: np.ndarray) -> list[np.ndarray]:
+        return np.split(W, self.ends[:-1])
+
     def times(self, B: np.ndarray) -> np.ndarray:
         return np.concatenate([part.times(B) for part in self.parts])
 
     def times_transposed(self, W: np.ndarray) -> np.ndarray:
-        pieces = np.split(W, self.ends[:-1])
-        return np.sum([p.times_transposed(w) for p, w in zip(self.parts, pieces)], axis=0)
+        pieces = zip(self.parts, self._pieces(W))
+        return np.sum([part.times_transposed(w) for part, w in pieces], axis=0)
+
+    def push_and_pull(self, U: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pieces = zip(self.parts, self._pieces(U))
+        y, pulled = zip(*[part.push_and_pull(u, Z) for part, u in pieces])
+        return np.concatenate(y), np.sum(pulled, axis=0)
+
+    def times_and_pull(self, B: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pieces = zip(self.parts, self._pieces(x))
+        U, pulled = zip(*[part.times_and_pull(B, w) for part, w in pieces])
+        return np.concatenate(U), np.sum(pulled, axis=0)

@@ -1,24 +1,45 @@
 """How Q-alpha scales each feature: centred, an offset added, unit norm over the samples.
 
 The map is affine, m_i = factor_i (x_i - shift_i 1) + lift_i 1, so that it can be applied to a
-block of features, or left implicit for a sparse table.
+block of features, or left implicit for a sparse table. A table on a device is measured there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..backends.namespace import is_device_array, namespace
+from ..backends.tables import BigTable
 from ..errors import InputError
-from .feature_blocks import feature_slices
+from .feature_blocks import DEVICE_ENTRIES, feature_slices
 
 # a feature whose deviations are below this share of its size is constant but for round-off
 ROUND_OFF = 16 * float(np.finfo(np.float64).eps)
 # so that neither a difference nor the inverse of a norm overflows
 SMALLEST, LARGEST = 1e-290, 1e290
+SMALLEST_SINGLE = 1e-35
+SINGLE = ("float16", "bfloat16", "float32")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What the scaling follows from, all arrays (n,) of float64.
+
+    Attributes
+    ----------
+    shift : what is taken off each feature: its mean, or 0
+    size : a number of the order of the largest of the feature
+    norm : of the shifted feature, in units of its size
+    """
+
+    shift: Any
+    size: Any
+    norm: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,23 +48,27 @@ class Scaling:
 
     Attributes
     ----------
-    shift, factor, lift : arrays (n,) of float64
+    shift, factor, lift : arrays (n,) of float64, where the table is
     dtype : of what `apply` gives: float32 for float32 data, else float64
     """
 
-    shift: np.ndarray
-    factor: np.ndarray
-    lift: np.ndarray
+    shift: Any
+    factor: Any
+    lift: Any
     dtype: np.dtype
 
-    def apply(self, X: np.ndarray, where: slice = np.s_[:]) -> np.ndarray:
+    def apply(self, X: Any, where: slice = np.s_[:]) -> Any:
         """The features ``where``, given as (samples, features), scaled; X is not changed."""
-        out = np.empty_like(X, dtype=self.dtype)
-        # in float64 whatever the data, number by number: float32 - float32 would lose digits
-        np.subtract(X, self.shift[where], out=out, casting="same_kind", dtype=np.float64)
-        np.multiply(out, self.factor[where], out=out, casting="same_kind")
-        if self.lift[where].any():
-            np.add(out, self.lift[where], out=out, casting="same_kind")
+        xp = namespace(X)
+        working = getattr(xp, self.dtype.name)
+        shift = xp.asarray(self.shift[where], dtype=working)
+        out = xp.asarray(X, dtype=working) - shift
+        if self.dtype == np.float32:  # what rounding took from the shift: no digits are lost
+            rest = self.shift[where] - xp.asarray(shift, dtype=xp.float64)
+            out -= xp.asarray(rest, dtype=working)
+        out *= xp.asarray(self.factor[where], dtype=working)
+        if bool(xp.any(self.lift[where] != 0)):
+            out += xp.asarray(self.lift[where], dtype=working)
         return out
 
     @classmethod
@@ -53,46 +78,73 @@ class Scaling:
 
 
 def find_scaling(X: Any, *, center: bool, scale: bool, offset: float) -> Scaling:
-    """The map of a table (samples, features), dense or sparse.
+    """The map of a table (samples, features): dense, sparse, on disk or on a device.
 
     ``scale`` gives every feature unit norm; without it the largest has norm 1, so that numbers of
     any size can be multiplied. Constant features (zero ones, if not centred) become 0.
     """
-    q = X.shape[0]
-    dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
-    measure = _measure_sparse if sparse.issparse(X) else _measure_dense
-    shift, size, norm = measure(X, center)
-    varies = (norm > ROUND_OFF * np.sqrt(q)) & (size > SMALLEST)  # the norm is in units of the size
-    if size.max() > LARGEST:
+    if sparse.issparse(X):
+        measures = _measure_sparse(X, center)
+    elif isinstance(X, BigTable):
+        measures = _measure_blocks(X.column_blocks(), np.empty(X.shape[1]), center)
+    else:
+        entries = DEVICE_ENTRIES if is_device_array(X) else None
+        slices = feature_slices(X.shape[1], X.shape[0], entries)
+        measures = _measure_blocks(((where, X[:, where]) for where in slices), X[0, :], center)
+    return make_scaling(
+        measures, X.shape[0], working_dtype(X), center=center, scale=scale, offset=offset
+    )
+
+
+def working_dtype(X: Any) -> np.dtype:
+    """float32 for tables of single precision, else float64."""
+    return np.dtype(np.float32 if str(X.dtype).rpartition(".")[2] in SINGLE else np.float64)
+
+
+def make_scaling(
+    measures: Measures, q: int, dtype: np.dtype, *, center: bool, scale: bool, offset: float
+) -> Scaling:
+    """The map that the measures of the features of q samples call for."""
+    shift, size, norm = measures.shift, measures.size, measures.norm
+    xp = namespace(norm)
+    smallest = SMALLEST if dtype == np.float64 else SMALLEST_SINGLE
+    varies = (norm > ROUND_OFF * float(np.sqrt(q))) & (size > smallest)
+    if float(xp.max(size)) > LARGEST:
         raise InputError(f"a feature has numbers above {LARGEST:g}; give it in another unit")
-    if not varies.any():
+    if not bool(xp.any(varies)):
         what = "constant" if center else "zero"
         raise InputError(f"every feature is {what}: there is nothing to weigh")
-    norm = np.where(varies, norm * size, np.inf)
+    none = xp.zeros_like(norm)
+    norm = norm * size
     if not scale:
-        return Scaling(shift, varies / norm[varies].max(), np.zeros_like(shift), dtype)
+        most = float(xp.max(xp.where(varies, norm, none)))
+        return Scaling(shift, xp.where(varies, xp.full_like(norm, 1.0 / most), none), none, dtype)
     root = float(np.hypot(1.0, offset))
-    return Scaling(shift, 1.0 / (norm * root), varies * (offset / (root * np.sqrt(q))), dtype)
+    # (a constant feature may have norm 0, whose inverse is not asked for)
+    factor = xp.where(varies, 1.0 / xp.where(varies, norm * root, xp.ones_like(norm)), none)
+    lift = xp.where(varies, xp.full_like(norm, offset / (root * float(np.sqrt(q)))), none)
+    return Scaling(shift, factor, lift, dtype)
 
 
-def _measure_dense(X: np.ndarray, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Shift, largest modulus, and norm of the shifted feature in units of that modulus."""
-    n = X.shape[1]
-    shift, size, norm = np.zeros(n), np.ones(n), np.zeros(n)
-    for where in feature_slices(n, X.shape[0]):
-        block = X[:, where].astype(np.float64)
-        peak = np.abs(block).max(axis=0)
-        size[where] = np.where(peak > 0, peak, 1.0)
-        block /= size[where]
+def _measure_blocks(blocks: Iterable[tuple[slice, Any]], like: Any, center: bool) -> Measures:
+    """From blocks of whole features; the results lie where ``like`` (n,) does."""
+    xp = namespace(like)
+    shift, size, norm = (xp.zeros_like(like, dtype=xp.float64) for _ in range(3))
+    for where, columns in blocks:
+        block = xp.asarray(columns, dtype=xp.float64)
+        peak = xp.max(xp.abs(block), axis=0)
+        unit = xp.where(peak > 0, peak, xp.ones_like(peak))
+        block = block / unit
         if center:
-            mean = block.mean(axis=0)
+            mean = xp.mean(block, axis=0)
             block -= mean
-            shift[where] = mean * size[where]
-        norm[where] = np.sqrt(np.einsum("ij,ij->j", block, block))
-    return shift, size, norm
+            shift[where] = mean * unit
+        size[where] = unit
+        norm[where] = xp.sqrt(xp.sum(block * block, axis=0))
+    return Measures(shift, size, norm)
 
 
-def _measure_sparse(X: Any, center: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _measure_sparse(X: Any, center: bool) -> Measures:
     """The same from the stored entries, which are all that differ from zero."""
     q, n = X.shape
     X = X.tocoo(copy=False)
@@ -104,4 +156,4 @@ def _measure_sparse(X: Any, center: bool) -> tuple[np.ndarray, np.ndarray, np.nd
     mean = np.bincount(column, values, n) / q if center else np.zeros(n)
     stored = np.bincount(column, minlength=n)
     squares = np.bincount(column, np.square(values - mean[column]), n)
-    return mean * size, size, np.sqrt(squares + (q - stored) * np.square(mean))
+    return Measures(mean * size, size, np.sqrt(squares + (q - stored) * np.square(mean)))

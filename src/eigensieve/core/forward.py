@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from ..backends.namespace import like, namespace, to_numpy
 from .budget import Budget
+from .cholesky_rows import CholeskyRows, sum_of_squares
+from .device_pencil import working_arrays
+from .factor_pencil import FactorPencil, dense_rows
 from .moves import long_columns, ranked
 from .problem import Problem
 from .secular import TIE, best_addition, first_max
@@ -35,7 +40,7 @@ def forward_pass(problem: Problem, budget: Budget, solver: str) -> dict[int, np.
         if order:
             new = [state.best(_candidates(problem, order))]
         else:
-            new = _first_features(problem, budget)
+            new = _first_features(problem, state, budget)
         for j in new:
             _take(state, order, j)
             sets[len(order)] = np.array(order)
@@ -48,18 +53,21 @@ def _take(state: State, order: list[int], j: int) -> None:
     order.append(j)
 
 
-def _candidates(problem: Problem, order: list[int]) -> np.ndarray:
-    free = np.ones(problem.pencil.size, dtype=bool)
+def _candidates(problem: Problem, order: list[int]) -> np.ndarray | None:
+    """Features that may be added; None: all that are outside."""
+    if problem.quota is None:
+        return None
+    free = problem.open_blocks(order)
     free[order] = False
-    return np.flatnonzero(free & problem.open_blocks(order))
+    return np.flatnonzero(free)
 
 
-def _first_features(problem: Problem, budget: Budget) -> list[int]:
+def _first_features(problem: Problem, state: State, budget: Budget) -> list[int]:
     """The best single feature; where none scores alone (CCA), the best two."""
-    pencil = problem.pencil
-    ratio = pencil.diag_A / pencil.diag_B
-    if problem.k == 1 or ratio.max() > 1e-12 * pencil.scale:
-        return [first_max(ratio)]
+    pencil, ratio = problem.pencil, state.single_scores()
+    first = first_max(ratio)
+    if problem.k == 1 or float(ratio[first]) > 1e-12 * pencil.scale:
+        return [first]
     best, pair = -np.inf, [0, 1]
     for part, rows in long_columns(problem):
         if best > 0 and budget.stop() is not None:
@@ -77,7 +85,7 @@ def _first_features(problem: Problem, budget: Budget) -> list[int]:
 def _complete(
     problem: Problem, state: State, order: list[int], sets: dict[int, np.ndarray]
 ) -> None:
-    taken = ranked(problem, state.quick_scores(), np.array(order, dtype=np.intp))
+    taken = ranked(problem, to_numpy(state.quick_scores()), np.array(order, dtype=np.intp))
     for k in range(len(order) + 1, problem.k + 1):
         sets[k] = np.sort(taken[:k])
 
@@ -93,45 +101,85 @@ def make_state(problem: Problem) -> State:
 
 
 class State(ABC):
-    """The set so far, and what every feature would add to it."""
+    """The set so far, and what every feature would add to it.
+
+    Vectors over all features lie where the arithmetic is done: on the device of a
+    `DevicePencil`, else in numpy.
+    """
 
     def __init__(self, problem: Problem) -> None:
-        self.pencil = problem.pencil
-        self.unit = problem.pencil.scale
-        self.sweep = Sweep(self.pencil.columns_B, self.pencil.diag_B, problem.k)
+        self.pencil = pencil = problem.pencil
+        self.slots = problem.k
+        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
+        self.diag_A, self.diag_B = pencil.diag_A, pencil.diag_B
+        if self.here is not None:
+            self.diag_A, self.diag_B = self.here.diag_A, self.here.diag_B
+        self.xp = namespace(self.diag_B)
+        self._outside = self.diag_B > 0
 
     def add(self, j: int, slot: int) -> None:
-        """Take feature j into the set."""
-        self.sweep.add(j, slot)
+        """Take feature j into the set, as the slot-th."""
+        self._outside[j] = False
+
+    def single_scores(self) -> Any:
+        """What every feature is worth alone."""
+        return self.diag_A / self.diag_B
 
     @abstractmethod
-    def quick_scores(self) -> np.ndarray:
+    def quick_scores(self) -> Any:
         """A score for every feature, exact or nearly so, without a search."""
 
-    def best(self, candidates: np.ndarray) -> int:
+    def best(self, candidates: np.ndarray | None = None) -> int:
         """The candidate whose addition gives the largest criterion."""
-        scores = self.quick_scores()[candidates]
-        return int(candidates[first_max(scores)])
+        return self.best_scored(candidates)[0]
 
-    def _left(self) -> np.ndarray:
+    def best_scored(self, candidates: np.ndarray | None = None) -> tuple[int, float]:
+        """The same with its score: what it adds; for the largest eigenvalue, the new one.
+
+        ``candidates`` are indices of features outside the set; None: all of them.
+        """
+        scores = self.xp.where(self._mask(candidates), self.quick_scores(), -np.inf)
+        j = first_max(scores)
+        return j, float(scores[j])
+
+    def _mask(self, candidates: np.ndarray | None) -> Any:
+        if candidates is None:
+            return self._outside
+        mask = np.zeros(self.pencil.size, dtype=bool)
+        mask[candidates] = True
+        return like(mask, self.diag_B)
+
+    def _left(self, v: Any) -> Any:
         """Partial variances, inf for features that depend on the set: they add nothing."""
-        v = self.sweep.v
-        return np.where(v > DEPENDENT * self.pencil.diag_B, v, np.inf)
+        return self.xp.where(v > DEPENDENT * self.diag_B, v, np.inf)
+
+    def _rows_of_B(self) -> Sweep | CholeskyRows:
+        if self.here is None:
+            return Sweep(self.pencil.columns_B, self.diag_B, self.slots)
+        return CholeskyRows([self.here.W], self.here.d, self.diag_B, self.slots)
 
 
 class TraceState(State):
-    """Gain of j: |R_j|^2 / v_j with R the part of H that the set does not explain."""
+    """Gain of j: |R_j|^2 / v_j with R (c, p) the part of H that the set does not explain."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.R = np.array(self.pencil.spectral_factor[0].T, order="F")
+        self.rows = self._rows_of_B()
+        self.R: Any = None  # a diagonal B explains nothing: then R = H
+        if self.here is None or self.here.W.shape[0]:
+            H = self.pencil.spectral_factor[0] if self.here is None else self.here.H
+            self.R = dense_rows(H, "a search by the trace of so large an A") * 1.0
 
     def add(self, j: int, slot: int) -> None:
-        g = self.sweep.add(j, slot)
-        self.R -= np.outer(g, self.R[j].copy())
+        super().add(j, slot)
+        g = self.rows.add(j, slot)
+        if self.R is not None:
+            own = self.R[:, j] * 1.0
+            self.R -= own[:, None] * g[None, :]
 
-    def quick_scores(self) -> np.ndarray:
-        return np.einsum("ij,ij->i", self.R, self.R) / self._left()
+    def quick_scores(self) -> Any:
+        squares = self.diag_A if self.R is None else sum_of_squares(self.R)
+        return squares / self._left(self.rows.v)
 
 
 class LogdetState(State):
@@ -139,31 +187,48 @@ class LogdetState(State):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.total = total_sweep(self.pencil, problem.k)
+        self.rows, self.total = self._rows_of_B(), self._rows_of_T()
+
+    def _rows_of_T(self) -> Sweep | CholeskyRows:
+        if self.here is None:
+            return total_sweep(self.pencil, self.slots)
+        diagonal = self.diag_A + self.diag_B
+        return CholeskyRows([self.here.H, self.here.W], self.here.d, diagonal, self.slots)
 
     def add(self, j: int, slot: int) -> None:
         super().add(j, slot)
+        self.rows.add(j, slot)
         self.total.add(j, slot)
 
-    def quick_scores(self) -> np.ndarray:
-        return np.log(np.maximum(self.total.v / self._left(), 1.0))
+    def quick_scores(self) -> Any:
+        ratio = self.total.v / self._left(self.rows.v)
+        return self.xp.log(self.xp.where(ratio > 1.0, ratio, 1.0))
 
 
 class LambdaState(State):
-    """The largest eigenvalue: the pencil of the set, bordered by every feature."""
+    """The largest eigenvalue: the pencil of the set, bordered by every feature.
+
+    On the host, whatever the pencil.
+    """
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
+        self.problem = problem
+        self.unit = problem.pencil.scale
+        self.sweep = Sweep(self.pencil.columns_B, self.pencil.diag_B, problem.k)
         self.columns = np.empty((self.pencil.size, problem.k), order="F")
 
     def add(self, j: int, slot: int) -> None:
         super().add(j, slot)
+        self.sweep.add(j, slot)
         self.columns[:, slot] = self.pencil.columns_A(j)
 
-    def quick_scores(self) -> np.ndarray:
-        return self.pencil.diag_A / self.pencil.diag_B
+    def quick_scores(self) -> Any:
+        return self.single_scores()
 
-    def best(self, candidates: np.ndarray) -> int:
+    def best(self, candidates: np.ndarray | None = None) -> int:
+        if candidates is None:
+            candidates = np.flatnonzero(to_numpy(self._outside))
         S = self.sweep.support
         ok = candidates[self.sweep.v[candidates] > DEPENDENT * self.pencil.diag_B[candidates]]
         if ok.size == 0:
@@ -178,3 +243,7 @@ class LambdaState(State):
             if j >= 0:
                 best, winner = found + TIE * max(abs(found), self.unit), int(part[j])
         return winner
+
+    def best_scored(self, candidates: np.ndarray | None = None) -> tuple[int, float]:
+        j = self.best(candidates)  # its value is only as sharp as it takes to tell the winner
+        return j, self.problem.score(np.append(self.sweep.support, j))

@@ -176,8 +176,13 @@ def evaluate(
     penalty: float,
     slope: np.ndarray | None = None,
     tol: float = TOL,
+    outside: float = 0.0,
 ) -> Figures:
-    """The figures of one B; ``slope`` (p, q) saves time if it is known."""
+    """The figures of one B; ``slope`` (p, q) saves time if it is known.
+
+    ``outside`` is the largest |slope_j| / (lambda w_j) of features that the problem leaves out, and
+    that are not used: the figures are then those of the problem with them.
+    """
     residual = problem.residual(support, rows)
     if slope is None:
         slope = problem.slope(support, rows)
@@ -189,7 +194,7 @@ def evaluate(
     off[support] = row_lengths(slope[support] / t[support, None] - rows / sizes[:, None])
     # the residual, shortened until it satisfies the dual |slope_j| <= lambda w_j, bounds from below
     along = float((problem.target * residual).sum())
-    limit = 1.0 / max(float((lengths / t).max()), EPS)
+    limit = 1.0 / max(float((lengths / t).max()), outside, EPS)
     share = max(-limit, min(along / squares, limit))
     paid = float(t[support] @ sizes)
     objective = 0.5 * squares + paid
@@ -201,10 +206,10 @@ def evaluate(
     return Figures(
         objective=objective,
         bound=bound,
-        kkt=float(off.max()),
+        kkt=max(float(off.max()), outside - 1.0),
         noise=float(noise.max()),
         gap_noise=gap_noise,
-        is_proved=closed and bool(np.all(off <= np.maximum(tol, noise))),
+        is_proved=closed and outside <= 1.0 + tol and bool(np.all(off <= np.maximum(tol, noise))),
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
+from .row_factor import RowFactor
 
 
 def has_diagonal_B(pencil: Pencil) -> bool:
@@ -16,7 +17,8 @@ def has_diagonal_B(pencil: Pencil) -> bool:
 def diagonal_root(pencil: Pencil) -> np.ndarray | None:
     """The square root of B as a vector, or None if B has other entries than its diagonal."""
     if isinstance(pencil, FactorPencil):
-        has_others = bool(pencil.W.any())
+        W = pencil.W
+        has_others = bool((W.squares() if isinstance(W, RowFactor) else W).any())
     else:
         has_others = not has_diagonal_B(pencil) and int(np.count_nonzero(pencil.B)) > pencil.size
     return None if has_others else np.sqrt(pencil.diag_B)

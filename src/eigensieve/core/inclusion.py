@@ -140,7 +140,7 @@ def spectrum(pencil: Pencil) -> np.ndarray:
     """All generalized eigenvalues, ascending."""
     if isinstance(pencil, FactorPencil) and len(pencil.H) < pencil.size:
         # B^-1 H' C H has the eigenvalues of C H B^-1 H' (c x c), and p - c zeros
-        L = _square_root(pencil.H @ pencil.solve_B(pencil.H.T))
+        L = _square_root(pencil.inner_gram())
         inner = linalg.eigvalsh(L.T @ (L if pencil.core is None else pencil.core @ L))
         return np.sort(np.concatenate([inner, np.zeros(pencil.size - inner.size)]))
     A, B = pencil.A, pencil.B

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import eigsh
 
 from ..errors import InputError
 from .criteria import EPS
+from .relevance import point_up
 
 DENSE_FEATURES = 500
 
@@ -20,12 +21,20 @@ DENSE_FEATURES = 500
 class KernelForm:
     """G at one basis; positive semidefinite if V is."""
 
+    iterates_on_samples = False
+
     def __init__(self, V: np.ndarray, E: np.ndarray) -> None:
         self.V, self.E, self.H = V, E, V @ E
         self.n_features, self.dtype = len(V), V.dtype
 
+    def equal_weights(self) -> np.ndarray:
+        return np.full(self.n_features, 1.0 / np.sqrt(self.n_features), dtype=self.dtype)
+
     def apply(self, x: np.ndarray) -> np.ndarray:
         return np.einsum("ij,ij->i", self.H, self.V @ (x[:, None] * self.H))
+
+    def step(self, x: np.ndarray) -> np.ndarray:
+        return point_up(self.apply(x))
 
     def value(self, alpha: np.ndarray) -> float:
         F = alpha[:, None] * self.H
@@ -62,7 +71,7 @@ class KernelRelevance:
             raise InputError("the kernel matrix has no positive eigenvalue")
         return (vectors[:, positive] / np.sqrt(values[positive]))[:, ::-1]
 
-    def at(self, basis: np.ndarray) -> KernelForm:
+    def at(self, basis: np.ndarray, alpha: np.ndarray | None = None) -> KernelForm:
         return KernelForm(self.V, basis)
 
     def express(self, basis: np.ndarray) -> None:

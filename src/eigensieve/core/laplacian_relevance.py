@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .feature_rows import FeatureRows
-from .relevance import StandardForm, orthonormal, start_basis
+from .relevance import StandardForm, orthonormal, point_up, start_basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,18 @@ class LaplacianForm(StandardForm):
             self._pulled = (x, pulled[:, :-1] + diagonal[:, None] * self.Q)
         return self._pulled[1]
 
-    def apply(self, x: np.ndarray) -> np.ndarray:
-        Z = self.pull(x)
+    def push(self, Z: np.ndarray) -> np.ndarray:
         w = np.einsum("ij,ij->i", self.Q, Z)
         pushed = self.rows.times(np.column_stack([Z, w]))
         outer = np.einsum("ij,ij->i", self.U, pushed[:, :-1])
         return outer + self.d * w.sum() - self.sums * pushed[:, -1]
+
+    def push_and_pull(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = self.push(Z)
+        return y, self.pull(y)
+
+    def step(self, x: np.ndarray) -> np.ndarray:
+        return point_up(self.apply(x))
 
     def turn(self, alpha: np.ndarray) -> LaplacianBasis:
         row_sums = self.rows.times_transposed((alpha * self.sums)[:, None])[:, 0]
@@ -85,7 +91,7 @@ class Laplacian:
     def start(self, rng: np.random.Generator | None) -> LaplacianBasis:
         return LaplacianBasis(start_basis(self.rows, self.k, rng), self.first)
 
-    def at(self, basis: LaplacianBasis) -> LaplacianForm:
+    def at(self, basis: LaplacianBasis, alpha: np.ndarray | None = None) -> LaplacianForm:
         return LaplacianForm(self.rows, basis, self.sums, self.live)
 
     def express(self, basis: LaplacianBasis) -> np.ndarray:

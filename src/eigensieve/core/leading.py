@@ -9,13 +9,15 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .relevance import Form
+from ..backends.namespace import like, to_numpy
+from .relevance import Form, length, point_up
 from .solution import Status
 
 EIGENSOLVERS = ("auto", "lanczos", "gram", "single-step")
 FEW_FEATURES = 64  # so few are faster by a dense eigen-solver
 LANCZOS_TOL = 1e-12
 Stop = Callable[[], Status | None]
+Multiply = Callable[[np.ndarray], np.ndarray]
 
 
 class SearchStopped(Exception):
@@ -26,59 +28,73 @@ class SearchStopped(Exception):
         self.status = status
 
 
-def leading_eigenvector(form: Form, alpha: np.ndarray, method: str, stop: Stop) -> np.ndarray:
+def leading_eigenvector(form: Form, alpha: Any, method: str, stop: Stop) -> Any:
     """The next weights from the present ones: of unit norm, their sum not negative.
 
     "lanczos" and "gram" give the eigenvector of the largest eigenvalue of G, "single-step" one step
     of the power method towards it.
     """
     if method == "single-step":
-        return point_up(form.apply(alpha))
+        return form.step(alpha)
     if form.n_features <= FEW_FEATURES:
-        return point_up(_by_dense_solver(form))
+        return point_up(_by_dense_solver(form, alpha))
     if method == "gram":
         return point_up(_by_small_gram(form))
-    return point_up(_by_lanczos(form, alpha, stop))
+    first = form.apply(_mix(alpha, form.dtype))  # features without a part in G stay exactly 0
+    if length(first) == 0.0:
+        return point_up(first)
+    if form.iterates_on_samples:
+        return point_up(_by_lanczos_on_samples(form, first, stop))
+    return point_up(_by_lanczos(form, first, stop))
 
 
-def point_up(x: np.ndarray) -> np.ndarray:
-    """A vector at unit length with a sum that is not negative; zero becomes equal weights."""
-    norm = float(np.linalg.norm(x))
-    if norm == 0.0:
-        return np.full_like(x, 1.0 / np.sqrt(x.size))
-    return x * ((-1.0 if x.sum() < 0 else 1.0) / norm)
+def _mix(alpha: Any, dtype: np.dtype) -> Any:
+    """Never the present weights alone: they may be an eigenvector, and not the leading one."""
+    n = alpha.shape[0]
+    noise = np.random.default_rng(0).random(n) * (0.1 / np.sqrt(n))
+    return alpha + like(noise, alpha, dtype)
 
 
-def _by_dense_solver(form: Form) -> np.ndarray:
-    G = np.column_stack([form.apply(e) for e in np.eye(form.n_features, dtype=form.dtype)])
-    return linalg.eigh(0.5 * (G + G.T))[1][:, -1] * G.any(axis=0)
+def _by_dense_solver(form: Form, alpha: Any) -> Any:
+    units = np.eye(form.n_features, dtype=form.dtype)
+    G = np.column_stack([to_numpy(form.apply(like(e, alpha))) for e in units])
+    return like(linalg.eigh(0.5 * (G + G.T))[1][:, -1] * G.any(axis=0), alpha)
 
 
-def _by_small_gram(form: Any) -> np.ndarray:
+def _by_small_gram(form: Any) -> Any:
     """G = CC' has the nonzero eigenvalues of C'C (qk, qk), which is small if samples are few."""
-    blocks = form.root_blocks()
-    small = sum(root.T @ root for _, root in blocks)
+    small = to_numpy(sum(root.T @ root for _, root in form.root_blocks()))
     v = linalg.eigh(small.astype(np.float64))[1][:, -1].astype(form.dtype)
-    out = np.empty(form.n_features, dtype=form.dtype)
-    for where, root in form.root_blocks():
-        out[where] = root @ v
-    return out
+    return form.push(v.reshape(form.Q.shape))
 
 
-def _by_lanczos(form: Form, alpha: np.ndarray, stop: Stop) -> np.ndarray:
-    n = form.n_features
+def _by_lanczos_on_samples(form: Any, first: Any, stop: Stop) -> Any:
+    """The leading eigenvector v of C'C (qk, qk), known by its products; C v is that of G."""
+    shape = form.Q.shape
 
+    def multiply(v: np.ndarray) -> np.ndarray:
+        _go_on(stop)
+        return form.push_and_pull(v.reshape(shape))[1].ravel()
+
+    start = form.pull(first).ravel()
+    return form.push(_search(multiply, start, form.dtype).reshape(shape))
+
+
+def _by_lanczos(form: Form, first: Any, stop: Stop) -> Any:
     def multiply(x: np.ndarray) -> np.ndarray:
-        status = stop()
-        if status is not None:
-            raise SearchStopped(status)
-        return form.apply(np.ravel(x))
+        _go_on(stop)
+        return to_numpy(form.apply(like(np.ravel(x), first)))
 
-    # never the present weights alone: they may be an eigenvector, and not the leading one
-    mixed = alpha + np.random.default_rng(0).random(n) * (0.1 / np.sqrt(n))
-    first = form.apply(mixed.astype(form.dtype))  # features without a part in G stay exactly 0
-    if not first.any():
-        return first
-    operator = LinearOperator((n, n), matvec=multiply, dtype=form.dtype)
-    tol = LANCZOS_TOL if form.dtype == np.float64 else 0.0
-    return eigsh(operator, k=1, which="LA", v0=first, tol=tol)[1][:, 0]
+    return like(_search(multiply, to_numpy(first), form.dtype), first)
+
+
+def _go_on(stop: Stop) -> None:
+    status = stop()
+    if status is not None:
+        raise SearchStopped(status)
+
+
+def _search(multiply: Multiply, start: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    operator = LinearOperator((start.size, start.size), matvec=multiply, dtype=dtype)
+    tol = LANCZOS_TOL if dtype == np.float64 else 0.0
+    return eigsh(operator, k=1, which="LA", v0=start, tol=tol)[1][:, 0]

@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from .budget import Budget
 from .criteria import fix_signs, generalized_eigh
-from .factor_pencil import FactorPencil
+from .factor_pencil import FactorPencil, quadratic_forms
 from .pencil import Pencil
 from .problem import Problem
+from .row_factor import weighted_gram
+from .streamed_pencil import StreamedPencil
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MANY = 50
 # Columns of A are looked at in blocks, and as many as cost some tenths of a second.
 BLOCK = 128
+BLOCK_ENTRIES = 2**20  # 8 MB, of which some copies are made
 REFINE_WORK = 2e6
 COLUMN_WORK = 1e9
 SORTING = 100  # what it costs to look at an entry, in multiplications
@@ -57,7 +60,9 @@ def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None)
 
 def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The same in the order in which they are taken: a smaller k takes the first of them."""
-    candidates = np.setdiff1d(problem.features, start)
+    outside = np.ones(problem.pencil.size, dtype=bool)
+    outside[start] = False
+    candidates = np.flatnonzero(outside)
     # stable sort: ties go to the lowest index
     order = candidates[np.argsort(-scores[candidates], kind="stable")]
     if problem.quota is not None:
@@ -114,6 +119,15 @@ def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.nda
     For a semidefinite A and B = I the length of a column, restricted to a set, is a lower bound
     on the set's value. Among thousands of correlated features greedy passes miss such sets.
     """
+    if isinstance(problem.pencil, StreamedPencil):
+        sets = _column_sets_on_disk(problem, problem.pencil, 10 * count)
+    else:
+        sets = _column_sets(problem, 10 * count, budget)
+    best = sorted(dict.fromkeys(sets), key=lambda S: -problem.score(S))[:count]
+    return [np.array(S, dtype=np.intp) for S in best]
+
+
+def _column_sets(problem: Problem, count: int, budget: Budget) -> list[tuple[int, ...]]:
     lengths: list[np.ndarray] = []
     columns: list[np.ndarray] = []
     for part, rows in long_columns(problem):
@@ -122,11 +136,24 @@ def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.nda
         squares = np.partition(np.square(rows), -problem.k, axis=1)[:, -problem.k :]
         lengths.append(squares.sum(axis=1))
         columns.append(part)
-    order = np.argsort(-np.concatenate(lengths), kind="stable")[: 10 * count]
+    order = np.argsort(-np.concatenate(lengths), kind="stable")[:count]
     rows = _scaled_columns(problem.pencil, np.concatenate(columns)[order])
-    sets = {tuple(top_k(problem, np.abs(row))) for row in rows}
-    best = sorted(sets, key=lambda S: -problem.score(S))[:count]
-    return [np.array(S, dtype=np.intp) for S in best]
+    return [tuple(top_k(problem, np.abs(row))) for row in rows]
+
+
+def _column_sets_on_disk(
+    problem: Problem, pencil: StreamedPencil, count: int
+) -> list[tuple[int, ...]]:
+    """The same by one pass, without a row of all features."""
+    k = problem.k
+    columns = _longest(problem)
+    sizes, places = pencil.largest_entries(columns, k)
+    order = np.argsort(-np.square(sizes).sum(axis=1), kind="stable")[:count]
+    sets = []
+    for row in places[order]:
+        others = row[~np.isin(row, problem.include)][: k - problem.include.size]
+        sets.append(tuple(np.sort(np.append(problem.include, others))))
+    return sets
 
 
 def long_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -134,14 +161,21 @@ def long_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
     The longest ones, as many as can be looked at.
     """
-    pencil, columns = problem.pencil, problem.features
+    columns = _longest(problem)
+    step = int(np.clip(BLOCK_ENTRIES // problem.pencil.size, 1, BLOCK))
+    for start in range(0, columns.size, step):
+        part = columns[start : start + step]
+        yield part, _scaled_columns(problem.pencil, part)
+
+
+def _longest(problem: Problem) -> np.ndarray:
+    """The columns of A that are longest, where diag(B) = 1: as many as can be looked at."""
+    pencil = problem.pencil
     rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 0  # dense: they are there
     most = max(BLOCK, int(COLUMN_WORK / ((rank + SORTING) * pencil.size)))
-    if most < pencil.size:
-        columns = np.sort(np.argsort(-_column_lengths(pencil), kind="stable")[:most])
-    for start in range(0, columns.size, BLOCK):
-        part = columns[start : start + BLOCK]
-        yield part, _scaled_columns(pencil, part)
+    if most >= pencil.size:
+        return problem.features
+    return np.sort(np.argsort(-_column_lengths(pencil), kind="stable")[:most])
 
 
 def _column_lengths(pencil: Pencil) -> np.ndarray:
@@ -149,11 +183,10 @@ def _column_lengths(pencil: Pencil) -> np.ndarray:
     scale = 1.0 / np.sqrt(pencil.diag_B)
     if not isinstance(pencil, FactorPencil):
         return np.square(scale) * (np.square(pencil.A) @ np.square(scale))
-    H = pencil.H * scale
-    G = H @ H.T
+    G = weighted_gram(pencil.H, np.square(scale))
     if pencil.core is not None:
         G = pencil.core @ G @ pencil.core
-    return np.asarray(np.einsum("ij,ij->j", H, G @ H))
+    return np.square(scale) * quadratic_forms(pencil.H, G)
 
 
 def _scaled_columns(pencil: Pencil, index: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 See kernels/perspective.py for the relaxation itself. Here the thousands of features that never
 matter are kept out of it: a small working set is solved, all features are priced in O(p n),
-those that could matter join, and so on. The result bounds every set of k features.
+those that could matter join, and so on. The result bounds every set of k features. The pricing is
+done where the pencil's rows lie, on a device or in memory; the working set comes to the host.
 """
 
 from __future__ import annotations
@@ -10,51 +11,87 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
+from ..backends.namespace import (
+    is_device_array,
+    largest_values,
+    like,
+    namespace,
+    scatter,
+    to_numpy,
+)
 from .budget import Budget
 from .criteria import EPS
-from .factor_pencil import FactorPencil
+from .device_pencil import working_arrays
+from .factor_pencil import FactorPencil, dense_rows, quadratic_forms
+from .perspective_ascent import SOLVED, TINY, Part, ascend, evaluate, largest, own_gradient
 from .problem import Problem
+from .row_factor import RowFactor
 from .search import FREE, IN, OUT
 
-# Columns that the working set starts with, and the most that join at a time.
+# Columns that the working set starts with, and how many join at a time.
 WORKING_SET = 200
+JOIN = 150
 # A diagonal below B must stay below it in spite of rounding.
 SAFE = 1e-9
 MAX_ROUNDS = 30
-MAX_STEPS = 300
-# Weights below this are zero.
-TINY = 1e-9
+# While the bound on all is not near the value, relatively, the working set is solved roughly.
+NEAR = 0.3
+ROUGH = 0.03
 # Relative rounding of a bound.
 MARGIN = 1e-11
+# Columns in memory that are priced at a time: they stay in the cache.
+BLOCK = 2**14
 
 
 class ScaledPencil:
     """The pencil with diag(B) = 1, A = H'H and B = diag(D) + something semidefinite."""
 
     def __init__(self, problem: Problem) -> None:
-        pencil = problem.pencil
-        self.scale = 1.0 / np.sqrt(pencil.diag_B)
-        self.pencil = pencil
-        H = pencil.spectral_factor[0] * self.scale
-        if len(H) > pencil.size:
-            H = np.linalg.qr(H, mode="r")
-        self.H = np.ascontiguousarray(H)
+        self.pencil = pencil = problem.pencil
+        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
+        self._factor = pencil.spectral_factor[0]
+        if len(self._factor) > pencil.size:
+            triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
+            self._factor = triangle / self.scale(slice(None))
 
     @cached_property
-    def _W(self) -> np.ndarray | None:
-        if not isinstance(self.pencil, FactorPencil):
-            return None
-        return self.pencil.W * self.scale
+    def _working_factor(self) -> Any:
+        """H in the units of the pencil, where the pencil lies."""
+        assert self.here is not None
+        is_own = self._factor is self.pencil.spectral_factor[0]
+        return self.here.H if is_own else self.here.put(self._factor)
+
+    @cached_property
+    def H(self) -> np.ndarray:
+        """The factor of A for all features."""
+        return np.ascontiguousarray(self.factor(slice(None)))
 
     @cached_property
     def D(self) -> np.ndarray:
-        """The diagonal that the relaxation starts from."""
+        """The diagonal that the relaxation starts from, for all features."""
+        return self.diagonal(slice(None))
+
+    def scale(self, index: np.ndarray | slice) -> np.ndarray:
+        """1 / sqrt(diag(B)) of some features."""
+        return 1.0 / np.sqrt(self.pencil.diag_B[index])
+
+    def factor(self, index: np.ndarray | slice) -> np.ndarray:
+        """Some columns of H."""
+        return self._factor[:, index] * self.scale(index)
+
+    def diagonal(self, index: np.ndarray | slice) -> np.ndarray:
+        """Some entries of D."""
         if isinstance(self.pencil, FactorPencil):
-            return self.pencil.d * self.scale**2 * (1 - SAFE)
+            return self.pencil.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
+        return self._least[index]
+
+    @cached_property
+    def _least(self) -> np.ndarray:
         smallest = linalg.eigvalsh(self.block(np.arange(self.pencil.size)))[0]
         return np.full(self.pencil.size, max(smallest - SAFE, SAFE * smallest))
 
@@ -71,16 +108,45 @@ class ScaledPencil:
         return part
 
     def _product(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        if self._W is None:
-            scales = np.outer(self.scale[rows], self.scale[columns])
-            return self.pencil.B[np.ix_(rows, columns)] * scales
-        return self._W[:, rows].T @ self._W[:, columns]
+        pencil, scales = self.pencil, np.outer(self.scale(rows), self.scale(columns))
+        if not isinstance(pencil, FactorPencil):
+            return pencil.B[np.ix_(rows, columns)] * scales
+        W = pencil.W[:, columns]
+        return ((W if rows is columns else pencil.W[:, rows]).T @ W) * scales
 
-    def times(self, index: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """X B[index] for all features, (c, p); not to be used on the features of ``index``."""
-        if self._W is None:
-            return X @ (self.pencil.B[index] * np.outer(self.scale[index], self.scale))
-        return (X @ self._W[:, index].T) @ self._W
+    def single(self) -> Any:
+        """What every feature is worth alone, where its pencil lies."""
+        part = self.pencil if self.here is None else self.here
+        return part.diag_A / part.diag_B
+
+    def columns(self, index: np.ndarray) -> np.ndarray | None:
+        """Some columns of W with B = W'W + diag(D); None where B is dense."""
+        if not isinstance(self.pencil, FactorPencil):
+            return None
+        return self.pencil.W[:, index] * self.scale(index)
+
+    def prices(self, T: np.ndarray, W_T: np.ndarray | None, X: np.ndarray, G: np.ndarray) -> Any:
+        """The gradient (p,) outside T, where the pencil lies; see `evaluate` for X and G."""
+        if W_T is None or self.here is None:
+            B = self.pencil.B[T] * np.outer(self.scale(T), self.scale(slice(None)))
+            return quadratic_forms(self.H - X @ B, G) / self.D
+        # the scales cancel: (H_j - X B_Tj) / sqrt(D_j) is the same in the units of the pencil
+        Z = X @ W_T.T
+        return price_columns(self._working_factor, self.here.W, Z, G) / ((1 - SAFE) * self.here.d)
+
+
+def price_columns(H: Any, W: Any, Z: np.ndarray, G: np.ndarray) -> Any:
+    """y' G y for every column y of H - Z W."""
+    if is_device_array(W):
+        Y = H - like(Z, W) @ W
+        return namespace(W).sum(Y * (like(G, W) @ Y), axis=0)
+    if not len(W):
+        return quadratic_forms(H, G)
+    if isinstance(W, RowFactor):
+        return quadratic_forms(dense_rows(H, "a bound for so large an A") - Z @ W, G)
+    starts = range(0, W.shape[1], BLOCK)
+    blocks = (slice(start, start + BLOCK) for start in starts)
+    return np.concatenate([quadratic_forms(H[:, b] - Z @ W[:, b], G) for b in blocks])
 
 
 @dataclass
@@ -90,23 +156,39 @@ class Relaxation:
     Attributes
     ----------
     bound : no set scores more
-    weights : array (p,), w at the maximum; 1 for the forced
-    gradient : array (p,); exchanging j for i changes the bound by gradient_i - gradient_j
+    used : the features with a weight
+    used_weights : their weights w at the maximum; 1 for the forced
+    prices : array (p,) where the pencil lies, the gradient; exchanging j for i changes the bound
+        by prices_i - prices_j
+    kth : the smallest of the largest gradients, as many as there are FREE features to choose
     """
 
     bound: float
-    weights: np.ndarray
-    gradient: np.ndarray
+    used: np.ndarray
+    used_weights: np.ndarray
+    prices: Any
+    kth: float
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """w (p,) of all features."""
+        weights = np.zeros(self.gradient.size)
+        weights[self.used] = self.used_weights
+        return weights
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The prices in the memory of the host."""
+        return to_numpy(self.prices)
 
     def fixed(self, cut: float, state: np.ndarray, k: int) -> np.ndarray:
         """The state (FREE, IN or OUT) with all that a set above ``cut`` must or cannot have."""
         new = state.copy()
         free = np.flatnonzero(state == FREE)
-        need = k - np.count_nonzero(state == IN)
+        need = k - int(np.count_nonzero(state == IN))
         if 0 < need < free.size:
             g = self.gradient[free]
-            order = np.sort(g)
-            kth, after = order[-need], order[-need - 1]
+            after, kth = np.sort(largest(g, need + 1))[:2]
             new[free[(g < kth) & (self.bound - kth + g <= cut)]] = OUT
             new[free[(g >= kth) & (self.bound - g + after <= cut)]] = IN
         return new
@@ -117,75 +199,6 @@ def start_state(problem: Problem) -> np.ndarray:
     state = np.full(problem.pencil.size, FREE, dtype=np.int8)
     state[problem.include] = IN
     return state
-
-
-@dataclass
-class Part:
-    """The relaxation of some columns: those forced in, and those whose weights are sought."""
-
-    B: np.ndarray
-    H: np.ndarray
-    D: np.ndarray
-    forced: np.ndarray
-    free: np.ndarray
-    need: int
-    logdet: bool
-
-    def evaluate(self, w: np.ndarray) -> tuple[float, np.ndarray]:
-        """f and its gradient at weights of the free columns."""
-        held = w > TINY
-        T = np.concatenate([self.forced, self.free[held]])
-        weight = np.concatenate([np.ones(self.forced.size), w[held]])
-        value, G, Y = evaluate(self.B[np.ix_(T, T)], self.H, self.D, T, weight, self.logdet,
-                               lambda X: X @ self.B[T])  # fmt: skip
-        return value, np.einsum("ij,ij->j", Y, G @ Y)[self.free]
-
-
-def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
-    """Weights near the maximum, by projected gradients with Barzilai-Borwein steps.
-
-    Plain NumPy: what a fitted model says of itself must not wait for a compiler. Ends when the
-    bound is within 1e-6 of the value, or at or below ``cut``.
-    """
-    value, g = part.evaluate(w)
-    if not g.any():
-        return w
-    step = part.need / float(np.abs(g).sum())
-    for _ in range(MAX_STEPS):
-        bound = (
-            value
-            - float(g @ np.where(w > TINY, w, 0.0))
-            + float(np.sort(g)[g.size - part.need :].sum())
-        )
-        if bound <= cut or bound - value <= 1e-6 * abs(bound):
-            break
-        d = project(w + step * g, part.need) - w
-        slope, share = float(g @ d), 1.0
-        if slope <= 0:
-            break
-        for _ in range(20):
-            new_value, new_g = part.evaluate(w + share * d)
-            if new_value >= value + 1e-4 * share * slope:
-                break
-            share *= 0.4
-        else:
-            break
-        bend = -share * float(d @ (new_g - g))  # the function is concave: not negative
-        step = share**2 * float(d @ d) / bend if bend > 0 else 10 * step
-        w, value, g = w + share * d, new_value, new_g
-    return w
-
-
-def project(v: np.ndarray, k: int) -> np.ndarray:
-    """The nearest point with entries in [0, 1] that sum to k."""
-    low, high = float(v.min()) - 1.0, float(v.max())
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if np.clip(v - middle, 0.0, 1.0).sum() > k:
-            low = middle
-        else:
-            high = middle
-    return np.clip(v - low, 0.0, 1.0)
 
 
 def relax_all(
@@ -203,80 +216,96 @@ def relax_all(
     It may end early: once the bound is at or below ``cut``, or by the budget. ``maximise`` solves
     for the working set; whatever it finds, the bound is valid.
     """
-    need = problem.k - int(np.count_nonzero(state == IN))
-    is_free = state == FREE
-    weights = np.where(state == IN, 1.0, weights)
-    single = np.where(is_free, np.einsum("ij,ij->j", scaled.H, scaled.H), -np.inf)
-    active = np.argsort(-single, kind="stable")[: max(WORKING_SET, 10 * problem.k)]
-    active = np.union1d(active[is_free[active]], np.flatnonzero(weights))
-    best = Relaxation(np.inf, weights, np.zeros(weights.size))
+    single = scaled.single()
+    xp, is_free = namespace(single), like(state == FREE, single)
+    first, _ = largest_places(xp.where(is_free, single, -np.inf), max(WORKING_SET, 10 * problem.k))
+    working = WorkingSet(problem, scaled, state)
+    working.join(np.union1d(first, np.flatnonzero((state == IN) | (weights != 0.0))), weights)
+    best, solved = None, SOLVED
     for _ in range(MAX_ROUNDS):
-        if need:
-            open_here = is_free[active]
-            part = Part(
-                scaled.block(active),
-                np.ascontiguousarray(scaled.H[:, active]),
-                scaled.D[active],
-                np.flatnonzero(~open_here),
-                np.flatnonzero(open_here),
-                need,
-                problem.criterion == "logdet",
-            )
-            weights[active[open_here]] = maximise(part, weights[active[open_here]], cut)
-        now = _price(problem, scaled, state, weights)
-        if now.bound < best.bound:
+        working.improve(maximise, cut, solved)
+        value, now, late = working.price(is_free)
+        if best is None or now.bound < best.bound:
             best = now
-        late = is_free.copy()
-        late[active] = False
-        kth = np.sort(now.gradient[is_free])[-need] if need else np.inf
-        violators = np.flatnonzero(late & (now.gradient >= kth))
-        if best.bound <= cut or violators.size == 0 or (budget and budget.stop()):
+        if best.bound <= cut or (budget and budget.stop()):
             break
-        order = np.argsort(-now.gradient[violators], kind="stable")[:WORKING_SET]
-        active = np.union1d(active, violators[order])
+        joining, prices = largest_places(late, JOIN)
+        if np.any(prices >= now.kth):
+            working.join(joining)
+        elif solved == SOLVED:
+            break
+        solved = SOLVED if now.bound - value <= NEAR * abs(now.bound) else ROUGH
+    assert best is not None
     return best
 
 
-def _price(
-    problem: Problem, scaled: ScaledPencil, state: np.ndarray, weights: np.ndarray
-) -> Relaxation:
-    """Bound and gradient over all features at some weights."""
-    T = np.flatnonzero(weights > TINY)
-    value, G, Y = evaluate(
-        scaled.block(T), scaled.H, scaled.D, T, weights[T], problem.criterion == "logdet",
-        lambda X: scaled.times(T, X),
-    )  # fmt: skip
-    gradient = np.einsum("ij,ij->j", Y, G @ Y)
-    free = np.flatnonzero(state == FREE)
-    need = problem.k - int(np.count_nonzero(state == IN))
-    top = np.sort(gradient[free])[free.size - need :].sum()
-    held = np.where(weights > TINY, weights, 0.0)  # what f sees
-    bound = value - float(gradient[free] @ held[free]) + float(top)
-    margin = MARGIN + 8 * problem.k * EPS / float(scaled.D[T].min())
-    return Relaxation(bound * (1 + margin), weights.copy(), gradient)
+class WorkingSet:
+    """Some features, with their weights and their part of the scaled pencil, on the host."""
+
+    def __init__(self, problem: Problem, scaled: ScaledPencil, state: np.ndarray) -> None:
+        self.scaled, self.state, self.k = scaled, state, problem.k
+        self.need = problem.k - int(np.count_nonzero(state == IN))
+        self.logdet = problem.criterion == "logdet"
+        self.index = np.empty(0, dtype=np.intp)
+        self.w, self.B = np.empty(0), np.empty((0, 0))
+        self.W = scaled.columns(self.index)
+
+    def join(self, index: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Take in more features, with weights of theirs among all or with none."""
+        old, scaled = self.index.size, self.scaled
+        self.index = np.concatenate([self.index, index])
+        new = scaled.columns(index)
+        if new is None or self.W is None:
+            strip = scaled.rows(index, self.index)
+        else:
+            self.W = np.concatenate([self.W, new], axis=1)
+            strip = new.T @ self.W
+        B = np.empty((self.index.size, self.index.size))
+        B[:old, :old], B[:old, old:], B[old:] = self.B, strip[:, :old].T, strip
+        B.flat[:: len(B) + 1] = 1.0
+        self.B = B
+        self.H = np.ascontiguousarray(scaled.factor(self.index))
+        self.D = scaled.diagonal(self.index)
+        w = np.zeros(index.size) if weights is None else weights[index]
+        self.w = np.concatenate([self.w, np.where(self.state[index] == IN, 1.0, w)])
+        self.is_free = self.state[self.index] == FREE
+
+    def improve(
+        self, maximise: Callable[[Part, np.ndarray, float], np.ndarray], cut: float, solved: float
+    ) -> None:
+        """Solve for the weights of the FREE features."""
+        if not self.need:
+            return
+        free, forced = np.flatnonzero(self.is_free), np.flatnonzero(~self.is_free)
+        part = Part(self.B, self.H, self.D, forced, free, self.need, self.logdet, solved)
+        self.w[free] = maximise(part, self.w[free], cut)
+
+    def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:
+        """The value, what the weights say of all features, and the prices of those not here.
+
+        The latter are -inf for the features that are here or not FREE.
+        """
+        T = np.flatnonzero(self.w > TINY)
+        used, w, D, H = self.index[T], self.w[T], self.D[T], self.H[:, T]
+        value, G, X, _ = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
+        own = own_gradient(X, G, D, w)
+        prices = self.scaled.prices(used, None if self.W is None else self.W[:, T], X, G)
+        scatter(prices, used, own)
+        late = namespace(prices).where(is_free, prices, -np.inf)
+        top = largest_values(late, self.need)
+        scatter(late, self.index, np.full(self.index.size, -np.inf))
+        here = float(own[self.is_free[T]] @ w[self.is_free[T]])
+        margin = MARGIN + 8 * self.k * EPS / float(D.min())
+        bound = (value - here + float(top.sum())) * (1 + margin)
+        return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
 
 
-def evaluate(
-    B_T: np.ndarray,
-    H: np.ndarray,
-    D: np.ndarray,
-    T: np.ndarray,
-    w: np.ndarray,
-    logdet: bool,
-    times: Callable[[np.ndarray], np.ndarray],
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """f at weights w of the columns T, and G and Y with the gradient g_j = y_j' G y_j.
-
-    ``times`` gives X B[T] for X of shape (c, t); what it says of the columns T is not used.
-    """
-    M = B_T.copy()
-    M[np.diag_indices_from(M)] += D[T] * (1.0 / w - 1.0)
-    X = linalg.cho_solve(linalg.cho_factor(M), H[:, T].T).T
-    Q = H[:, T] @ X.T
-    values = np.maximum(linalg.eigvalsh((Q + Q.T) / 2), 0.0)
-    value, G = float(values.sum()), np.eye(len(Q))
-    if logdet:
-        value, G = float(np.log1p(values).sum()), np.linalg.inv(G + Q)
-    Y = H - times(X)
-    Y[:, T] = D[T] * X / w  # the same by the equation of X, without cancellation
-    return value, G, Y / np.sqrt(D)
+def largest_places(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values of the largest above -inf; ties go to the lowest index."""
+    least = float(largest_values(values, min(count, values.shape[0])).min())
+    is_large = (values >= least) & (values > -np.inf)
+    xp = namespace(values)
+    index = xp.nonzero(is_large)[0]
+    index, found = to_numpy(index), to_numpy(xp.take(values, index))
+    order = np.argsort(-found, kind="stable")[:count]
+    return index[order], found[order]

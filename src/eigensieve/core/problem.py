@@ -73,7 +73,8 @@ class Problem:
     def places(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The user's feature indices, as indices of the problem's pencil; excluded ones go."""
         wanted = _indices(support, self.n_features, "start")
-        return np.searchsorted(self.columns, np.intersect1d(wanted, self.columns))
+        place = np.minimum(np.searchsorted(self.columns, wanted), self.columns.size - 1)
+        return place[self.columns[place] == wanted]
 
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
@@ -160,7 +161,9 @@ def make_problem(
         raise InputError(f"features {both.tolist()} are both in include and in exclude")
     quota = _quota(pencil, k) if isinstance(k, Sequence | np.ndarray) and np.ndim(k) else None
     number = check_k(k if quota is None else sum(quota.values()))
-    columns = np.setdiff1d(np.arange(pencil.size), outside)
+    allowed = np.ones(pencil.size, dtype=bool)
+    allowed[outside] = False
+    columns = np.flatnonzero(allowed)
     if number > columns.size:
         raise InputError(
             f"k is {number}, but only {columns.size} of {pencil.size} features may be chosen"

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import InputError, OptionError, VerificationError
+from .row_factor import RowFactor, column_squares
 from .solution import Status
 
 PENALTIES = ("l1", "l21")
@@ -43,7 +44,7 @@ def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->i", x, x))
 
 
-def relative_residual(A: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
+def relative_residual(A: Any, x: np.ndarray, b: np.ndarray) -> float:
     """|Ax - b| / |b|, Frobenius; of numbers near 1, whose squares neither vanish nor overflow."""
     unit = float(np.abs(b).max(initial=0.0)) or 1.0
     return float(np.linalg.norm((A @ x - b) / unit) / max(float(np.linalg.norm(b / unit)), TINY))
@@ -104,13 +105,15 @@ class PursuitSolution:
             f"residual={self.residual:.1e}, status={self.status}, solver={self.solver!r})"
         )
 
-    def verify(self, A: ArrayLike, b: ArrayLike, *, tol: float = 1e-9) -> None:
+    def verify(self, A: ArrayLike | RowFactor, b: ArrayLike, *, tol: float = 1e-9) -> None:
         """Recompute everything from A and b; raise `VerificationError` if it is off.
 
-        Checks the objective, the residual, that y satisfies the dual, that the bound is b'y, and
-        that OPTIMAL is claimed only with a closed gap.
+        A is an array, or a `RowFactor` with orthonormal rows. Checks the objective, the residual,
+        that y satisfies the dual, that the bound is b'y, and that OPTIMAL is claimed only with a
+        closed gap.
         """
-        matrix, target = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        matrix: Any = A if isinstance(A, RowFactor) else np.asarray(A, dtype=np.float64)
+        target = np.asarray(b, dtype=np.float64)
         fits = matrix.shape == (len(target), len(self.x)) and target.shape == self.y.shape
         if not fits or self.x.shape[1:] != target.shape[1:]:
             raise VerificationError(
@@ -134,7 +137,7 @@ class PursuitSolution:
             )
 
 
-def first_copies(columns: np.ndarray) -> np.ndarray:
+def first_copies(columns: np.ndarray | RowFactor) -> np.ndarray:
     """For every column (g, p) the lowest index of one that equals it, up to sign and round-off.
 
     Equal columns have equal sums with any weights: only neighbours in that order are compared.
@@ -142,7 +145,7 @@ def first_copies(columns: np.ndarray) -> np.ndarray:
     first = np.arange(columns.shape[1])
     sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
     order = np.argsort(sums, kind="stable")
-    lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))  # norm would copy the columns
+    lengths = np.sqrt(column_squares(columns))
     close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
     edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
     for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close
@@ -167,10 +170,11 @@ def unify_copies(columns: np.ndarray, data: np.ndarray) -> None:
     latter apart by the data's condition), and what cutting off directions made equal.
     """
     for first in (first_copies(data), first_copies(columns)):
-        _unify(columns, first)
+        unify(columns, first)
 
 
-def _unify(columns: np.ndarray, first: np.ndarray) -> None:
+def unify(columns: np.ndarray, first: np.ndarray) -> None:
+    """Make every column equal to that of which it is a copy, or its negative."""
     copies = np.flatnonzero(first != np.arange(first.size))
     own, models = columns[:, copies], columns[:, first[copies]]
     columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
@@ -231,7 +235,7 @@ def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
 
 
 def judge(
-    A: np.ndarray,
+    A: Any,
     b: np.ndarray,
     x: np.ndarray,
     y: np.ndarray,
@@ -263,19 +267,29 @@ def judge(
     return solution
 
 
-def dual_figures(A: np.ndarray, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[float, float]:
+def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[float, float]:
     """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
 
     A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
-    are then formed anew in extended precision.
+    are then formed anew in extended precision, if A is an array.
     """
-    terms = row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0), np.abs(b * y).sum()
-    size = max(float(term) for term in terms)
-    if EPS * size > SAME:
-        precise = np.longdouble
-        A, b, y, eps = A.astype(precise), b.astype(precise), y.astype(precise), LONG_EPS
-    else:
-        eps = 0.0
+    terms = _largest_sum(A, y, penalty), float(np.abs(b * y).sum())
+    eps = 0.0
+    if EPS * max(terms) > SAME:
+        eps = EPS
+        if isinstance(A, np.ndarray):
+            precise, eps = np.longdouble, LONG_EPS
+            A, b, y = A.astype(precise), b.astype(precise), y.astype(precise)
     unsure = 2.0 * eps * float(np.sqrt(len(A)))
-    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * float(terms[0])
-    return steepest, float((b * y).sum()) - unsure * float(terms[1])
+    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
+    return steepest, float((b * y).sum()) - unsure * terms[1]
+
+
+def _largest_sum(A: Any, y: np.ndarray, penalty: str) -> float:
+    """The largest of the sums of |a_ij y_i|, or a bound on it.
+
+    A `RowFactor` has orthonormal rows, so that no column is longer than 1: it need not be read.
+    """
+    if isinstance(A, RowFactor):
+        return float(np.linalg.norm(y))
+    return float(row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))

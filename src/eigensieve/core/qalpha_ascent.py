@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.namespace import to_numpy
 from .budget import Budget
 from .leading import SearchStopped, leading_eigenvector
 from .qalpha_options import QAlphaOptions
-from .relevance import Family
+from .relevance import Family, length
 from .solution import Status
 
 # multiplications in one product with G up to which "auto" means
@@ -66,7 +67,8 @@ def ascend(
     is_cut = found.status in (Status.TIME_LIMIT, Status.INTERRUPTED) or i + 1 < wanted
     status = best.status if ended is None or not is_cut else ended
     n_starts = 1 + RACERS * i if races else i + 1
-    return replace(best, status=status, eigensolver=method, n_starts=n_starts)
+    alpha = to_numpy(best.alpha)
+    return replace(best, alpha=alpha, status=status, eigensolver=method, n_starts=n_starts)
 
 
 def _race(family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator) -> Any:
@@ -109,7 +111,7 @@ def _ascend_once(
     family: Family, basis: Any, method: str, options: QAlphaOptions, budget: Budget
 ) -> Ascent:
     form = family.at(basis)
-    alpha = np.full(form.n_features, 1.0 / np.sqrt(form.n_features), dtype=form.dtype)
+    alpha = form.equal_weights()
     history: list[float] = []
     status = Status.ITERATION_LIMIT
     for _ in range(options.max_iter):
@@ -125,10 +127,10 @@ def _ascend_once(
             # something to give where there is no time for a single cycle
             weights = leading_eigenvector(form, alpha, "single-step", budget.stop)
         basis = form.turn(weights)
-        form = family.at(basis)
+        form = family.at(basis, weights)
         history.append(form.value(weights))
         budget.report("qalpha", "cycles", len(history), objective=history[-1])
-        change, alpha = float(np.linalg.norm(weights - alpha)), weights
+        change, alpha = length(weights - alpha), weights
         if change <= options.tol:
             status = Status.CONVERGED
             break

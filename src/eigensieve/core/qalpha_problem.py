@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..backends import tables
+from ..backends.namespace import is_device_array, to_numpy
+from ..backends.opening import as_big_table
+from ..backends.tables import BigTable
+from ..errors import InputError
+from .device_rows import DeviceRows
 from .feature_kernels import FeatureKernel, check_kernel_matrix, is_zero
-from .feature_rows import DenseRows, FeatureRows, MappedRows
+from .feature_rows import DenseRows, FeatureRows
 from .feature_scaling import find_scaling
 from .kernel_relevance import KernelRelevance
 from .laplacian_relevance import Laplacian
+from .moments import MOST_FEATURES
 from .qalpha_options import QAlphaOptions
 from .relevance import Basic, Family, Gap, Standard
 from .ritz_relevance import Ritz
 from .sparse_rows import SparseRows
 from .supervised_relevance import Supervised
+from .table_rows import TableRows
+from .tall_rows import TallRows
 
 BY_VARIANT: dict[str, Callable[[FeatureRows, int], Family]] = {
     "standard": Standard,
@@ -29,31 +37,56 @@ BY_VARIANT: dict[str, Callable[[FeatureRows, int], Family]] = {
 }
 
 
-def make_rows(X: Any, options: QAlphaOptions) -> FeatureRows:
-    """M of a table (samples, features): dense, sparse, or on disk."""
+ON_DEVICE = ("standard", "basic", "supervised")
+
+
+def make_rows(X: Any, options: QAlphaOptions, code: np.ndarray | None = None) -> FeatureRows:
+    """M of a table (samples, features): dense, sparse, on disk or on a device.
+
+    ``code`` is the class of every sample, for variant "supervised".
+    """
+    table = as_big_table(X)
+    scaled: dict[str, Any] = {
+        "center": options.is_centred,
+        "scale": bool(options.scale),
+        "offset": options.shift,
+    }
+    if table is not None and table.shape[0] * table.shape[1] <= tables.BLOCK_ENTRIES:
+        X, table = read_all(table), None  # one block, which would be in memory anyway
+    if table is not None:
+        if table.is_tall and table.shape[1] <= MOST_FEATURES and not _needs_samples(options):
+            return TallRows(table, code, **scaled)
+        return TableRows(table, find_scaling(table, **scaled))
+    if is_device_array(X):
+        _check_on_device(options)
+        return DeviceRows(find_scaling(X, **scaled).apply(X))
     if sparse.issparse(X):
         X = sparse.csc_array(X)
         if not X.has_canonical_format:  # an entry stored in two parts would be counted twice
             X = X.copy()
             X.sum_duplicates()
-    scaling = find_scaling(
-        X, center=options.is_centred, scale=bool(options.scale), offset=options.shift
-    )
-    if sparse.issparse(X):
-        return SparseRows.from_scaling(X, scaling)
-    if is_mapped(X):
-        return MappedRows(X, scaling)
-    return DenseRows(scaling.apply(X))
+        return SparseRows.from_scaling(X, find_scaling(X, **scaled))
+    return DenseRows(find_scaling(X, **scaled).apply(X))
 
 
-def is_mapped(X: np.ndarray) -> bool:
-    """Whether the numbers are those of a file that numpy has mapped."""
-    base: Any = X
-    while base is not None:
-        if isinstance(base, np.memmap | mmap.mmap):
-            return True
-        base = getattr(base, "base", None)
-    return False
+def read_all(table: BigTable) -> np.ndarray:
+    """The table in memory."""
+    return np.concatenate([block for _, block in table.row_blocks()])
+
+
+def _needs_samples(options: QAlphaOptions) -> bool:
+    if options.variant == "laplacian" or callable(options.kernel):
+        return True
+    return isinstance(options.kernel, str) and options.kernel == "block"
+
+
+def _check_on_device(options: QAlphaOptions) -> None:
+    if options.kernel is not None or options.variant not in ON_DEVICE:
+        what = f"variant {options.variant!r}" if options.kernel is None else "a kernel"
+        raise InputError(
+            f"{what} does not run on a device; variants {', '.join(ON_DEVICE)} do: give a numpy "
+            "array (X.cpu().numpy()) for the others"
+        )
 
 
 def make_family(
@@ -89,7 +122,12 @@ def _make_kernel_family(
 
 
 def check_null_fits(rows: FeatureRows, options: QAlphaOptions) -> None:
-    """Raise before the search, not after it, if the permuted copies would be too many."""
+    """Raise before the search, not after it, if there can be no permuted copies."""
+    if not rows.can_permute:
+        raise InputError(
+            "a tall table on disk is read for its inner products only, and features cannot be "
+            "permuted in them; use n_permutations=0, or give some of the samples as an array"
+        )
     if options.kernel is not None:
         kernel = FeatureKernel.of(options.kernel, options.kernel_params)
         kernel.choose_route(2 * rows.n_features, rows.n_samples, rows.is_sparse)
@@ -104,5 +142,8 @@ class Unseen(Standard):
 
 def make_precomputed(V: Any, options: QAlphaOptions) -> Family:
     """The family of a kernel matrix that the user gives."""
-    V = check_kernel_matrix(V.toarray() if sparse.issparse(V) else V)
+    table = as_big_table(V)
+    if table is not None:
+        V = read_all(table)
+    V = check_kernel_matrix(V.toarray() if sparse.issparse(V) else to_numpy(V))
     return KernelRelevance(V, min(options.n_clusters, len(V)))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .device_pencil import DevicePencil
 from .factor_pencil import FactorPencil
 from .identity_form import diagonal_root, to_identity_form
 from .pencil import Pencil
@@ -15,13 +16,17 @@ from .search import Target
 from .solution import relative_gap
 from .sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound
+from .streamed_pencil import StreamedPencil
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
 # A step of the relaxation costs about c^2 p for an A of rank c.
 MOST_WORK = 2e7
+DEVICE_WORK = 1e9
 # The spectral bound costs a few times this much, once: a second is not cheap any more.
 SPECTRAL_WORK = 2e9
+# It is found in memory, for a table on disk of up to so many entries (256 MB).
+LOADED_ENTRIES = 2**25
 # The semidefinite relaxation: up to so many features, where the gap is above a hundredth; a tenth
 # of a second of steps gives nearly all of it.
 RELAXATION_LIMIT = 150
@@ -44,17 +49,24 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
         return problem.ceiling([int(np.argmax(pencil.diag_A / pencil.diag_B))])
     if not isinstance(pencil, FactorPencil) and pencil.size > DENSE_LIMIT:
         return np.inf
+    if isinstance(pencil, StreamedPencil) and pencil.rows is pencil.H:
+        n, p = pencil.rows.shape
+        if n * p > LOADED_ENTRIES or n * n * p > SPECTRAL_WORK:
+            return np.inf
+        pencil = pencil.load_all()
+        problem = replace(problem, pencil=pencil)
     target = Target(problem, 0.0)
     # sets within the quotas are sets: a bound on all holds for them
     work = replace(target.problem, quota=None)
     c = _rank(pencil)
-    is_cheap = c * c * pencil.size <= MOST_WORK
+    most = DEVICE_WORK if isinstance(pencil, DevicePencil) else MOST_WORK
+    is_cheap = c * c * pencil.size <= most
     if work.criterion != "lambda_max":
         return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
     if isinstance(pencil, FactorPencil) and c * c * pencil.size > SPECTRAL_WORK:
         return np.inf
     bound = spectral_upper_bound(problem)
-    if pencil.is_psd and is_cheap and c < pencil.size // 2:
+    if is_cheap and pencil.is_psd and c < pencil.size // 2:
         trace = replace(work, criterion="trace")
         bound = min(bound, _perspective_bound(trace, support))
     if relative_gap(problem.score(support), bound, problem.unit) > WIDE_GAP:
@@ -76,8 +88,10 @@ def _relaxed_bound(problem: Problem) -> float:
     has a spectral bound, plus k max |Y_ij|. A share of the relaxation's Y often beats all of it.
     """
     pencil = problem.pencil
+    if not 1 < problem.k < pencil.size <= RELAXATION_LIMIT:
+        return np.inf
     root = diagonal_root(pencil)
-    if root is None or not 1 < problem.k < pencil.size <= RELAXATION_LIMIT:
+    if root is None:
         return np.inf
     A = to_identity_form(pencil, root).A
     relaxation = Relaxation(A, problem.k)

@@ -21,27 +21,39 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from ..backends.namespace import namespace
 from ..errors import InputError
-from .feature_rows import DenseRows, FeatureRows
+from .feature_rows import FeatureRows
 
 EXTRA, STEPS = 8, 6  # of the subspace iteration
 MOST_SAMPLES = 20_000  # an affinity of 3 GB
+FEW_SAMPLES = 20  # times vectors: Lanczos needs more
 DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
 
 
 class Form(Protocol):
-    """alpha'G alpha at one basis."""
+    """alpha'G alpha at one basis. Weights lie where the data are: perhaps on a device."""
 
     n_features: int
     dtype: np.dtype
 
-    def apply(self, x: np.ndarray) -> np.ndarray:
+    @property
+    def iterates_on_samples(self) -> bool:
+        """Whether Lanczos is to work on vectors of samples: those of features are far away."""
+
+    def equal_weights(self) -> Any:
+        """Weights to begin with."""
+
+    def apply(self, x: Any) -> Any:
         """G x."""
 
-    def value(self, alpha: np.ndarray) -> float:
+    def step(self, x: Any) -> Any:
+        """G x at unit length, pointing up: one step of the power method."""
+
+    def value(self, alpha: Any) -> float:
         """alpha'G alpha, or what the variant maximises instead."""
 
-    def turn(self, alpha: np.ndarray) -> Any:
+    def turn(self, alpha: Any) -> Any:
         """The next basis."""
 
 
@@ -55,8 +67,8 @@ class Family(Protocol):
     def start(self, rng: np.random.Generator | None) -> Any:
         """A basis to begin with: that of equal weights (None), or a random one."""
 
-    def at(self, basis: Any) -> Form:
-        """The form at a basis."""
+    def at(self, basis: Any, alpha: Any = None) -> Form:
+        """The form at a basis; its value at alpha will be asked for next, if that is given."""
 
     def express(self, basis: Any) -> Any:
         """The basis as users get it."""
@@ -65,32 +77,61 @@ class Family(Protocol):
 class StandardForm:
     """G of the standard spectrum; positive semidefinite."""
 
-    def __init__(self, rows: FeatureRows, Q: np.ndarray) -> None:
+    def __init__(self, rows: FeatureRows, Q: np.ndarray, alpha: Any = None) -> None:
         self.rows, self.Q = rows, Q
-        self.U = rows.times(Q)
         self.n_features, self.dtype = rows.n_features, rows.dtype
-        self._pulled: tuple[np.ndarray, np.ndarray] | None = None
+        self._pulled: tuple[Any, np.ndarray] | None = None
+        if alpha is None:
+            self.U = rows.times(Q)
+        else:
+            self.U, pulled = rows.times_and_pull(Q, alpha)
+            self._pulled = (alpha, pulled)
 
-    def pull(self, x: np.ndarray) -> np.ndarray:
+    @property
+    def iterates_on_samples(self) -> bool:
+        return self.rows.is_remote and FEW_SAMPLES < self.Q.size < self.n_features
+
+    def equal_weights(self) -> Any:
+        return self.rows.equal_weights()
+
+    def pull(self, x: Any) -> np.ndarray:
         """Z = A_x Q; the last one is kept, since value, apply and turn ask for it in turn."""
         if self._pulled is None or self._pulled[0] is not x:
-            self._pulled = (x, self.rows.times_transposed(x[:, None] * self.U))
+            self._pulled = (x, self.rows.pull(x, self.U))
         return self._pulled[1]
 
-    def apply(self, x: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,ij->i", self.U, self.rows.times(self.pull(x)))
+    def push(self, Z: np.ndarray) -> Any:
+        """G x from Z = A_x Q."""
+        return self.rows.push(self.U, Z)
 
-    def value(self, alpha: np.ndarray) -> float:
+    def push_and_pull(self, Z: np.ndarray) -> tuple[Any, np.ndarray]:
+        """G x from Z = A_x Q, and the Z of that."""
+        return self.rows.push_and_pull(self.U, Z)
+
+    def apply(self, x: Any) -> Any:
+        return self.push(self.pull(x))
+
+    def step(self, x: Any) -> Any:
+        """What the next basis needs is kept, since it comes from the same pass over the data."""
+        y, pulled = self.push_and_pull(self.pull(x))
+        factor = upward(y)
+        if factor == 0.0:
+            return self.equal_weights()
+        self._pulled = (y * factor, pulled * factor)
+        return self._pulled[0]
+
+    def value(self, alpha: Any) -> float:
         return float(np.square(self.pull(alpha), dtype=np.float64).sum())
 
-    def turn(self, alpha: np.ndarray) -> Any:
+    def turn(self, alpha: Any) -> Any:
         """One step of the orthogonal iteration (definition 2)."""
         return orthonormal(self.pull(alpha))
 
     def root_blocks(self) -> Any:
         """Blocks of C (n, qk) with G = CC': row i is the Kronecker product of m_i and u_i."""
         for where, rows in self.rows.blocks():
-            yield where, (rows[:, :, None] * self.U[where, None, :]).reshape(len(rows), -1)
+            root = rows[:, :, None] * self.U[where, None, :]
+            yield where, namespace(root).reshape(root, (root.shape[0], -1))
 
 
 class Standard:
@@ -99,11 +140,7 @@ class Standard:
     form: type[StandardForm] = StandardForm
 
     def __init__(self, rows: FeatureRows, k: int) -> None:
-        self.rows, self.k, self.rotation = rows, k, None
-        if isinstance(rows, DenseRows) and rows.n_samples > rows.n_features:
-            # only inner products of features count: n coordinates of their span suffice
-            self.rotation, R = linalg.qr(rows.data, mode="economic", check_finite=False)
-            self.rows = DenseRows(R)
+        self.rows, self.k = rows.reduced(), k
 
     @property
     def cost(self) -> int:
@@ -112,17 +149,20 @@ class Standard:
     def start(self, rng: np.random.Generator | None) -> np.ndarray:
         return start_basis(self.rows, self.k, rng)
 
-    def at(self, basis: np.ndarray) -> StandardForm:
-        return self.form(self.rows, basis)
+    def at(self, basis: np.ndarray, alpha: Any = None) -> StandardForm:
+        return self.form(self.rows, basis, alpha)
 
     def express(self, basis: np.ndarray) -> Any:
-        return basis if self.rotation is None else self.rotation @ basis
+        return self.rows.express(basis)
 
 
 class BasicForm(StandardForm):
     """The same form; the next basis is the best one for the weights."""
 
-    def turn(self, alpha: np.ndarray) -> np.ndarray:
+    def step(self, x: Any) -> Any:
+        return point_up(self.apply(x))
+
+    def turn(self, alpha: Any) -> np.ndarray:
         """Eigenvectors of A_alpha of the largest squared eigenvalues, which the value sums."""
         return leading_samples(self.rows, self.Q.shape[1], alpha)
 
@@ -139,6 +179,8 @@ class Basic(Standard):
 
 class GapForm(BasicForm):
     """The squared eigenvalues of the k leading eigenvectors, less all others; indefinite."""
+
+    iterates_on_samples = False  # there is no root of G
 
     def apply(self, x: np.ndarray) -> np.ndarray:
         everything = self.rows.quadratic_forms(self.rows.affinity(x))
@@ -163,6 +205,27 @@ class Gap(Basic):
             )
 
 
+def length(x: Any) -> float:
+    """The norm of a vector, wherever it lies."""
+    return float(x @ x) ** 0.5
+
+
+def upward(x: Any) -> float:
+    """The factor that gives x unit length and a sum that is not negative; 0 if x is zero."""
+    norm = length(x)
+    if norm == 0.0:
+        return 0.0
+    return (-1.0 if float(namespace(x).sum(x)) < 0 else 1.0) / norm
+
+
+def point_up(x: Any) -> Any:
+    """A vector at unit length with a sum that is not negative; zero becomes equal weights."""
+    factor = upward(x)
+    if factor == 0.0:
+        return namespace(x).full_like(x, x.shape[0] ** -0.5)
+    return x * factor
+
+
 def orthonormal(Z: np.ndarray) -> np.ndarray:
     """The Q of a QR factorisation with a positive diagonal of R: unique, so repeatable."""
     Q, R = np.linalg.qr(Z.astype(np.float64, copy=False))
@@ -173,7 +236,7 @@ def orthonormal(Z: np.ndarray) -> np.ndarray:
 def random_basis(rows: FeatureRows, k: int, rng: np.random.Generator) -> np.ndarray:
     """An orthonormal basis of random combinations of the features, whatever their coordinates."""
     mixture = rng.standard_normal((rows.n_features, k)).astype(rows.dtype)
-    return orthonormal(rows.times_transposed(mixture))
+    return orthonormal(rows.times_transposed(rows.place(mixture)))
 
 
 def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> np.ndarray:
@@ -192,18 +255,19 @@ def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> n
     return Q @ linalg.eigh(U.T @ U)[1][:, : -k - 1 : -1].astype(rows.dtype)
 
 
-def leading_samples(rows: FeatureRows, k: int, weights: np.ndarray | None = None) -> np.ndarray:
+def leading_samples(rows: FeatureRows, k: int, weights: Any = None) -> np.ndarray:
     """The k eigenvectors of A_w (equal weights by default) with the largest |eigenvalue|."""
     q = rows.n_samples
-    if weights is None:
-        weights = np.ones(rows.n_features, dtype=rows.dtype)
     if q <= max(DENSE_SAMPLES, 2 * k):
         values, vectors = linalg.eigh(rows.affinity(weights).astype(np.float64))
         order = np.argsort(-np.abs(values), kind="stable")[:k]
         return vectors[:, order].astype(rows.dtype)
 
+    if weights is None:
+        weights = rows.equal_weights()
+
     def multiply(x: np.ndarray) -> np.ndarray:
-        return rows.times_transposed(weights[:, None] * rows.times(x.reshape(-1, 1)))[:, 0]
+        return rows.times_and_pull(x.reshape(-1, 1), weights)[1][:, 0]
 
     return leading_vectors(multiply, q, k, rows.dtype)
 

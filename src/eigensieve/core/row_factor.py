@@ -8,9 +8,12 @@ not know: ``R[:, index]``, ``R.T @ V``, ``V @ R``, ``R @ x``, ``R * scale``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from .feature_blocks import feature_slices
 
 
 class RowFactor(ABC):
@@ -67,8 +70,15 @@ class RowFactor(ABC):
             raise TypeError("a RowFactor gives whole columns only: R[:, index]")
         if np.ndim(index) == 0 and not isinstance(index, slice):
             return self.columns(np.array([index]))[:, 0]
-        chosen = np.arange(self.shape[1])[index]
-        return self.columns(chosen)
+        if isinstance(index, slice):
+            index = np.arange(*index.indices(self.shape[1]))
+        chosen = np.asarray(index)
+        return self.columns(np.flatnonzero(chosen) if chosen.dtype == bool else chosen)
+
+    def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """All columns, dense, some at a time."""
+        for where in feature_slices(self.shape[1], self.shape[0]):
+            yield where, self[:, where]
 
     def __matmul__(self, X: np.ndarray) -> np.ndarray:
         return self.push(X[:, None])[:, 0] if X.ndim == 1 else self.push(X)

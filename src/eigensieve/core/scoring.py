@@ -18,7 +18,6 @@ covariance between the classes against
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,21 +25,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
-from scipy.sparse.linalg import splu
 
+from ..backends.namespace import is_device_array, to_numpy
 from ..errors import InputError, OptionError
-from .checks import check_labels, check_number
-from .pursuit import first_copies
+from .checks import check_labels
+from .column_passes import gather_columns
+from .column_stats import ColumnStats, centre_samples, class_contrasts, class_sums, open_table
+from .factor_pencil import take_columns
+from .pursuit import first_copies, unify_copies
+from .row_factor import RowFactor, column_squares
+from .scoring_options import check_ridge, check_weights
 from .stats import ClassStats
-from .uncorrelated import class_contrasts
 
 WITHIN = ("full", "diagonal")
 # Class means as near as this, in units of a column's deviation, are equal but for round-off.
 EQUAL = 1e-13
-ROWS = 16  # that are handled at once
-SYMMETRIC = 1e-8
-# A matrix with eigenvalues below minus this share of its largest entry is not semidefinite.
-NEGATIVE = 1e-10
+EPS = float(np.finfo(float).eps)
 # Directions that separate the classes less than this, relatively, are round-off.
 SEPARATES = 1e-6
 
@@ -51,7 +51,7 @@ class ScoringProblem:
 
     Attributes
     ----------
-    factor : array (r, p), F
+    factor : array (r, p), F; a `RowFactor` for sparse or stored tables with p > n
     target : array (r, q), T
     quadratic : R, an array (p,), its diagonal, or a matrix (p, p), dense or sparse
     weights : array (p,), w > 0
@@ -60,7 +60,7 @@ class ScoringProblem:
     within : "full" or "diagonal"
     """
 
-    factor: np.ndarray
+    factor: Any
     target: np.ndarray
     quadratic: Any
     weights: np.ndarray
@@ -72,39 +72,85 @@ class ScoringProblem:
     @classmethod
     def from_data(
         cls,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         *,
         within: str = "full",
         weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
     ) -> ScoringProblem:
-        """From samples (n, p) and labels (n,)."""
-        if not isinstance(within, str) or within not in WITHIN:
-            raise OptionError(f"within is {within!r}; it must be one of {', '.join(WITHIN)}")
-        labels = np.asarray(y)
+        """From samples (n, p) and labels (n,).
+
+        Sparse matrices and tables that do not lie in memory, too: the factor is then made of their
+        p x p sums (n >= p), or reads them (a `RowFactor`).
+        """
+        _check_within(within)
+        labels = to_numpy(y)
         check_labels(labels)
-        inner = ClassStats.from_data(X, labels, form="rows")
-        if inner.classes.size < 2:
-            raise InputError(f"y has one class only ({str(inner.classes[0])!r}); two are needed")
-        assert inner.rows is not None
-        n, code = inner.n_samples, np.searchsorted(inner.classes, labels)
-        contrasts, between = class_contrasts(code), np.sqrt(n) * inner.between_factor()  # E'Xc
-        separation = np.einsum("ij,ij->j", between, between) / n
-        quadratic = _check_ridge(ridge, inner.n_features, n)
+        data = to_numpy(X) if is_device_array(X) else open_table(X)
+        sums = class_sums(data, labels)
+        if sums is not None:
+            return cls.from_stats(sums, within=within, weights=weights, ridge=ridge)
         if within == "diagonal":
-            quadratic = _plus_diagonal(quadratic, n * inner.within_variance())
-            factor, target = between, np.eye(len(between))
-            spread = inner.within_variance() + separation
-        else:
-            factor, target = inner.rows, contrasts
-            for start in range(0, n, ROWS):  # Xc = rows + E E'Xc, without a second copy
-                factor[start : start + ROWS] += contrasts[start : start + ROWS] @ between
-            spread = np.einsum("ij,ij->j", factor, factor) / n
+            return cls._diagonal(ColumnStats.from_data(data, labels), weights, ridge)
+        columns, factor = centre_samples(data, labels)
+        contrasts = class_contrasts(np.searchsorted(columns.classes, labels))
+        return cls._assemble(factor, contrasts, columns, "full", weights, ridge)
+
+    @classmethod
+    def from_stats(
+        cls,
+        stats: ClassStats,
+        *,
+        within: str = "full",
+        weights: ArrayLike | str | None = None,
+        ridge: Any = 0.0,
+    ) -> ScoringProblem:
+        """From class statistics, of whatever rows they were made.
+
+        within="full": F = [L; E'Xc] and T = [0; I], where L'L = n S_w: F'F, F'T and T'T are as with
+        the samples themselves.
+        """
+        _check_within(within)
+        columns = ColumnStats.of(stats)
+        if within == "diagonal":
+            return cls._diagonal(columns, weights, ridge)
+        scatter = stats.n_samples * stats.within_scatter()
+        factor = np.vstack([_root(scatter), columns.between])
+        unify_copies(factor, np.vstack([scatter, columns.between]))
+        target = np.eye(len(factor))[:, -len(columns.between) :]
+        return cls._assemble(factor, target, columns, "full", weights, ridge)
+
+    @classmethod
+    def _diagonal(cls, columns: ColumnStats, weights: Any, ridge: Any) -> ScoringProblem:
+        between = columns.between
+        return cls._assemble(between, np.eye(len(between)), columns, "diagonal", weights, ridge)
+
+    @classmethod
+    def _assemble(
+        cls,
+        factor: Any,
+        target: np.ndarray,
+        columns: ColumnStats,
+        within: str,
+        weights: Any,
+        ridge: Any,
+    ) -> ScoringProblem:
+        if columns.classes.size < 2:
+            raise InputError(f"y has one class only ({str(columns.classes[0])!r}); two are needed")
+        n, separation = columns.n_samples, columns.separation
+        spread = columns.variance + separation
+        quadratic = check_ridge(ridge, spread.size, n)
+        if within == "diagonal":
+            quadratic = _plus_diagonal(quadratic, n * columns.variance)
         if not np.any(separation > EQUAL**2 * spread):
             raise InputError("the class means are all equal: no feature separates the classes")
-        w = _check_weights(weights, spread)
-        return cls(factor, target, quadratic, w, n, inner.mean, inner.means, within)
+        w = check_weights(weights, spread)
+        problem = cls(factor, target, quadratic, w, n, columns.mean, columns.means, within)
+        if isinstance(factor, RowFactor):  # known already: each would be a pass over the table
+            lengths = np.sqrt(n * spread)
+            problem.__dict__.update(correlations=columns.between.T, lengths=lengths)
+        return problem
 
     def __repr__(self) -> str:
         _, p = self.factor.shape
@@ -124,7 +170,7 @@ class ScoringProblem:
     @cached_property
     def lengths(self) -> np.ndarray:
         """Of the columns of F."""
-        return np.sqrt(np.einsum("ij,ij->j", self.factor, self.factor))
+        return np.sqrt(column_squares(self.factor))
 
     @cached_property
     def curvatures(self) -> np.ndarray:
@@ -171,6 +217,18 @@ class ScoringProblem:
         )
         return part
 
+    def restrict(self, W: np.ndarray) -> ScoringProblem:
+        """The problem of the features W (ascending) alone, in memory."""
+        quadratic = self.quadratic[W] if self.is_separable else self.quadratic[W][:, W]
+        return replace(
+            self,
+            factor=gather_columns(self.factor, W),
+            quadratic=quadratic,
+            weights=self.weights[W],
+            mean=self.mean[W],
+            means=self.means[:, W],
+        )
+
     def gram(self, W: np.ndarray) -> np.ndarray:
         """F'F + R of the features W."""
         columns = self.factor[:, W]
@@ -190,7 +248,12 @@ class ScoringProblem:
     ) -> np.ndarray:
         """F'(T - FB) - RB: minus the gradient of the smooth part, of all features or some."""
         r = self.residual(S, rows)
-        slope: np.ndarray = self.factor[:, columns].T @ r
+        factor = self.factor
+        if not isinstance(columns, slice):
+            factor = take_columns(factor, columns)
+        elif columns != slice(None):
+            factor = factor[:, columns]
+        slope: np.ndarray = factor.T @ r
         if self.is_separable:
             if isinstance(columns, slice):
                 slope[S] -= self.quadratic[S, None] * rows
@@ -199,8 +262,12 @@ class ScoringProblem:
                 place = np.searchsorted(S, columns[here])
                 slope[here] -= self.quadratic[columns[here], None] * rows[place]
         else:
-            slope -= _block(self.quadratic, columns, S) @ rows
+            slope -= self.bend(columns, S, rows)
         return slope
+
+    def bend(self, columns: np.ndarray | slice, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """RB of some features, for an R that is a matrix."""
+        return np.asarray(_block(self.quadratic, columns, S) @ rows)
 
     def pull(self, S: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """|R| b (p,) for the b >= 0 with these entries in S."""
@@ -261,71 +328,17 @@ def _plus_diagonal(quadratic: Any, diagonal: np.ndarray) -> Any:
     return quadratic + np.diag(diagonal)
 
 
-def _check_weights(weights: Any, spread: np.ndarray) -> np.ndarray:
-    """One positive weight per feature; "std": its standard deviation, 1 for constant columns."""
-    if weights is None:
-        return np.ones(spread.size)
-    if isinstance(weights, str) and weights == "std":
-        return np.where(spread > 0, np.sqrt(spread), 1.0)
-    wrong = OptionError(
-        f"weights is {reprlib.repr(weights)}; it must be None, 'std' or {spread.size} positive "
-        "numbers"
-    )
-    try:
-        w = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise wrong from None
-    if w.shape != spread.shape or not np.all((w > 0) & np.isfinite(w)):
-        raise wrong
-    return w
+def _check_within(within: Any) -> None:
+    if not isinstance(within, str) or within not in WITHIN:
+        raise OptionError(f"within is {within!r}; it must be one of {', '.join(WITHIN)}")
 
 
-def _check_ridge(ridge: Any, p: int, n: int) -> Any:
-    """n times the ridge: a diagonal (p,), or a symmetric semidefinite matrix (p, p)."""
-    if np.ndim(ridge) == 0 and not sparse.issparse(ridge):
-        number = check_number(ridge, "ridge", 0.0, 1e150, "a number >= 0, or a matrix")
-        return np.full(p, n * number)
-    if sparse.issparse(ridge):
-        matrix = ridge.tocsr().astype(np.float64)
-        finite = bool(np.isfinite(matrix.data).all())
-    else:
-        try:
-            matrix = np.array(ridge, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise OptionError("ridge must be a number >= 0, or a matrix of numbers") from None
-        finite = bool(np.isfinite(matrix).all())
-    if matrix.shape != (p, p):
-        raise OptionError(
-            f"ridge has shape {matrix.shape}; it must be a number, or a matrix with a row and a "
-            f"column per feature, {(p, p)}; for differences D give D.T @ D"
-        )
-    if not finite:
-        raise OptionError("ridge has NaN or infinity in it")
-    size = float(abs(matrix).max())
-    if float(abs(matrix - matrix.T).max()) > SYMMETRIC * size:
-        raise OptionError("ridge is not symmetric; for differences D give D.T @ D")
-    matrix = (matrix + matrix.T) / 2
-    if size > 0 and not _is_semidefinite(matrix / size):
-        raise OptionError(
-            "ridge has negative eigenvalues: it must be positive semidefinite; for differences D "
-            "give D.T @ D"
-        )
-    return n * (matrix.tocsr() if sparse.issparse(matrix) else matrix)
-
-
-def _is_semidefinite(matrix: Any) -> bool:
-    """By the pivots of an elimination without row exchanges, a little above singular."""
-    if not sparse.issparse(matrix):
-        moved = matrix + NEGATIVE * np.eye(len(matrix))
-        return int(linalg.lapack.dpotrf(moved, lower=True)[1]) == 0
-    moved = (matrix + NEGATIVE * sparse.eye_array(matrix.shape[0])).tocsc()
-    try:
-        factors = splu(
-            moved,
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-    except RuntimeError:  # a pivot is zero
-        return False
-    return bool(np.all(factors.U.diagonal() > 0))
+def _root(scatter: np.ndarray) -> np.ndarray:
+    """L (r, p) with L'L = scatter, which is of rank r; the units of the columns do not matter."""
+    size = np.sqrt(np.diag(scatter))
+    unit = np.where(size > 0, size, 1.0)
+    scaled = scatter / unit / unit[:, None]
+    upper, order, rank, _ = linalg.lapack.dpstrf(scaled, tol=len(unit) * EPS, overwrite_a=True)
+    root = np.empty((rank, unit.size))
+    root[:, order - 1] = np.triu(upper)[:rank]
+    return root * size

@@ -1,9 +1,10 @@
-"""Branch and bound: the open nodes, the incumbent, threads and limits; a `Tree` brings the rest.
+"""Branch and bound: the open nodes, the incumbent, workers and limits; a `Tree` brings the rest.
 
 Work is done in rounds. A round takes the open nodes with the largest bounds, lets a compiled
 depth-first search visit a fixed number of nodes below each of them, and puts what is left open
 back. All of a round start from the same incumbent, and what a round does never depends on how
-many threads share it: so neither do the answer and the node count of a finished search.
+many threads, or workers of a cluster, share it: so neither do the answer and the node count of a
+finished search.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import heapq
 import math
 import os
-from collections.abc import Callable, Iterator
+import pickle
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,8 +23,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import VerificationError
+from ..backends.cluster import Crew
+from ..backends.cluster import check_client as check_client
 from .budget import Budget
+from .ledger import Ledger
 from .problem import Problem
 from .solution import Solution, Status, relative_gap
 from .swap import swap_refine
@@ -29,6 +34,13 @@ from .swap import swap_refine
 FREE, IN, OUT = 0, 1, -1
 # Nodes that one round expands. Part of the result: it must not depend on the number of threads.
 ROUND = 16
+# A search of more rounds than this expands more at once: it is worth many workers.
+MANY_ROUNDS = 250
+WIDE_ROUND = 64
+# A round that would take fewer seconds than this here is not worth sending to a cluster.
+WORTH_SENDING = 0.05
+# Into how many parts a round is cut for each thread of a cluster.
+PARTS = 3
 # With more open nodes than this the search goes deep rather than wide, to save memory.
 CROWD = 20_000
 # Below this relative gap double precision proves nothing.
@@ -70,23 +82,42 @@ class Expansion:
     cut: float
 
 
+Expanded = tuple[Expansion, np.ndarray]  # with the counts of the audit
+
+
+class Order(NamedTuple):
+    """What all expansions of a round have in common.
+
+    Attributes
+    ----------
+    cut : sets above it are searched for
+    step : a better set of value v raises the cut of the expansion to v + step
+    horizon : the largest bound of the nodes that wait: what falls below is not urgent
+    """
+
+    cut: float
+    step: float
+    horizon: float
+
+
 class Tree(Protocol):
-    """An algorithm: a root and a way to search below a node."""
+    """An algorithm: a root and a way to search below a node.
+
+    Once it has its roots it may be sent to another process, to expand nodes there.
+    """
 
     name: str
     features: np.ndarray  # which of the problem's features its states are about
-    horizon: float  # the largest bound of the nodes that wait: what falls below is not urgent
 
     def roots(self, ledger: Ledger) -> list[Node]:
         """The whole problem, or what is left of it; what was fixed goes to the ledger."""
         ...
 
-    def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
-        """Search below a node, depth first, for sets above ``cut``: some hundredths of a second.
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        """Search below a node, depth first: some hundredths of a second.
 
-        How many nodes it visits depends on the problem alone, never on the clock. A better set
-        of value v raises the cut of this call to v + step. ``counts`` takes the audit, see
-        kernels/ledger.py; it is empty where none is wanted.
+        How many nodes it visits depends on the problem alone, never on the clock. ``counts`` takes
+        the audit, see kernels/ledger.py; it is empty where none is wanted.
         """
         ...
 
@@ -132,67 +163,6 @@ class Outcome:
     stopped: Status | None
 
 
-class Ledger:
-    """The coverage audit: closed leaves and fixings must add up to all the sets there are."""
-
-    def __init__(self, problem: Problem, wanted: bool) -> None:
-        self.blocks, needs = blocks_and_needs(problem)
-        free = np.ones(problem.pencil.size, dtype=bool)
-        free[problem.include] = False
-        self.needs = needs - np.bincount(self.blocks[problem.include], minlength=needs.size)
-        self.sizes = np.bincount(self.blocks[free], minlength=needs.size)
-        self.strides = ledger_strides(self.sizes, self.needs)
-        length = int(np.prod((self.sizes + 1) * (self.needs + 1)))
-        self.counts = np.zeros(length if wanted else 0, dtype=np.int64)
-
-    def blank(self) -> np.ndarray:
-        """Counts for one expansion."""
-        return np.zeros_like(self.counts)
-
-    def close(self, sizes: np.ndarray, needs: np.ndarray, amount: int = 1) -> None:
-        """Count a subproblem as closed (or, -1, as what is left of a larger one)."""
-        if self.counts.size:
-            self.counts[int(self.strides[:, 0] @ sizes + self.strides[:, 1] @ needs)] += amount
-
-    def check(self, open_nodes: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        """Raise unless the closed and the open subproblems cover every set exactly once."""
-        if not self.counts.size:
-            return
-        total = sum(_count_sets(u, need) for u, need in open_nodes)
-        shape = [n for pair in zip(self.sizes + 1, self.needs + 1) for n in pair]
-        for code in np.flatnonzero(self.counts):
-            place = np.array(np.unravel_index(code, shape))
-            total += int(self.counts[code]) * _count_sets(place[::2], place[1::2])
-        everything = _count_sets(self.sizes, self.needs)
-        if total != everything:
-            raise VerificationError(f"the search covered {total} sets of {everything}")
-
-
-def blocks_and_needs(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """The block of every feature, and how many each block gives; one block without quotas."""
-    if problem.quota is None:
-        return np.zeros(problem.pencil.size, dtype=np.int64), np.array([problem.k])
-    assert problem.pencil.blocks is not None
-    needs = np.zeros(int(problem.pencil.blocks.max()) + 1, dtype=np.int64)
-    for block, most in problem.quota.items():
-        needs[block] = most
-    return problem.pencil.blocks.astype(np.int64), needs
-
-
-def ledger_strides(sizes: np.ndarray, needs: np.ndarray) -> np.ndarray:
-    """Row-major strides of the audit's table: one pair of axes (size, need) per block."""
-    strides = np.ones((sizes.size, 2), dtype=np.int64)
-    step = 1
-    for b in reversed(range(sizes.size)):
-        strides[b] = step * (needs[b] + 1), step
-        step *= int((sizes[b] + 1) * (needs[b] + 1))
-    return strides
-
-
-def _count_sets(sizes: np.ndarray, needs: np.ndarray) -> int:
-    return math.prod(math.comb(int(u), int(need)) for u, need in zip(sizes, needs))
-
-
 @dataclass
 class Search:
     """One branch and bound; `run` may be called again with a finer target."""
@@ -203,9 +173,15 @@ class Search:
     n_jobs: int = 1
     max_nodes: int | None = None
     audit: bool = False
+    client: Any = None  # of a dask cluster, for the rounds that take long
     n_nodes: int = 0
     _heap: list[tuple[float, int, Node]] = field(default_factory=list)
     _pushed: int = 0
+    _takes_long: bool = False
+
+    def __post_init__(self) -> None:
+        # all runs have the same tree: it is sent once
+        self._crew = None if self.client is None else Crew(self.client, _Parcel(self.tree))
 
     def run(self, support: np.ndarray, bound: float) -> Outcome:
         """Search from an incumbent; ``bound`` is what is known of the optimum."""
@@ -215,7 +191,7 @@ class Search:
         self._heap.clear()
         for root in self.tree.roots(self.ledger):
             self._push(root._replace(bound=min(root.bound, bound)))
-        with _workers(self.n_jobs) as each:
+        with _threads(self.n_jobs) as each:
             stopped = self._rounds(each)
         self.ledger.check([self._sizes(node) for _, _, node in self._heap])
         closed = max(self._cut, self.target.cut(self._value))
@@ -223,36 +199,62 @@ class Search:
         return Outcome(self._support, self._value, min(proved, bound), self.n_nodes, stopped)
 
     def _rounds(self, each: Callable[..., Iterator]) -> Status | None:
+        n_rounds = 0
         while self._heap and -self._heap[0][0] > self.target.cut(self._value):
             stopped = self.budget.stop()
             if stopped is None and self.max_nodes is not None and self.n_nodes >= self.max_nodes:
                 stopped = Status.ITERATION_LIMIT
             if stopped is not None:
                 return stopped
-            batch = [heapq.heappop(self._heap)[2] for _ in range(min(ROUND, len(self._heap)))]
-            crowded = not self._heap or len(self._heap) > CROWD
-            self.tree.horizon = -np.inf if crowded else -self._heap[0][0]
-            expand = partial(self._expand, cut=self.target.cut(self._value))
+            size = ROUND if n_rounds < MANY_ROUNDS else WIDE_ROUND
+            batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
             found = []
-            for node, result in zip(batch, each(expand, batch)):
+            for node, result in zip(batch, self._expand_all(batch, each)):
                 if result is None:  # the time was up before its turn
                     self._push(node)
                 else:
                     found.append(result)
             self._merge(found)
             self._report()
+            n_rounds += 1
         for _, _, node in self._heap:
             self.ledger.close(*self._sizes(node))
         self._heap.clear()
         return None
 
-    def _expand(self, node: Node, cut: float) -> tuple[Expansion, np.ndarray] | None:
+    def _expand_all(
+        self, batch: list[Node], each: Callable[..., Iterator]
+    ) -> Sequence[Expanded | None]:
+        """What came of the nodes of a round; None for those that no time was left for."""
+        crowded = not self._heap or len(self._heap) > CROWD
+        cut = self.target.cut(self._value)
+        order = Order(cut, cut - self._value, -np.inf if crowded else -self._heap[0][0])
+        if self._crew is not None and self._takes_long:
+            return self._send_all(self._crew, batch, order)
+        start = time.perf_counter()
+        found = list(each(partial(self._expand, order=order), batch))
+        self._takes_long = time.perf_counter() - start > WORTH_SENDING
+        return found
+
+    def _expand(self, node: Node, order: Order) -> Expanded | None:
         if self.budget.stop() is not None:
             return None
         counts = self.ledger.blank()
-        return self.tree.expand(node, cut, cut - self._value, counts), counts
+        return self.tree.expand(node, order, counts), counts
 
-    def _merge(self, found: list[tuple[Expansion, np.ndarray]]) -> None:
+    def _send_all(self, crew: Crew, batch: list[Node], order: Order) -> Sequence[Expanded | None]:
+        """The same on a cluster; several nodes travel together, as every journey takes time."""
+        size = max(1, len(batch) // (PARTS * max(1, crew.n_threads)))
+        parts = [batch[i : i + size] for i in range(0, len(batch), size)]
+        work = partial(_expand_part, order=order, blank=self.ledger.blank())
+        answers = dict(crew.run(work, parts, lambda: self.budget.stop() is not None))
+        self._takes_long = sum(seconds for _, seconds in answers.values()) > WORTH_SENDING
+        found: list[Expanded | None] = []
+        for i, part in enumerate(parts):
+            found += answers[i][0] if i in answers else [None] * len(part)
+        return found
+
+    def _merge(self, found: list[Expanded]) -> None:
         """Take over what a round found, in the order of its nodes."""
         for expansion, counts in found:
             self.n_nodes += expansion.n_nodes
@@ -324,13 +326,43 @@ def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Sol
 
 
 @contextmanager
-def _workers(n_jobs: int) -> Iterator[Callable[..., Iterator]]:
+def _threads(n_jobs: int) -> Iterator[Callable[..., Iterator]]:
     """A `map` over that many threads; the kernels release the GIL."""
     if n_jobs == 1:
         yield map
         return
     with ThreadPoolExecutor(n_jobs) as pool:
         yield pool.map
+
+
+@dataclass(frozen=True)
+class _Parcel:
+    """A tree that travels.
+
+    Its arrays get memory of their own where it arrives. dask would leave them where they lie in
+    the message, not always aligned: kernels would be compiled anew for those.
+    """
+
+    tree: Tree
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpack, (pickle.dumps(self.tree),)
+
+
+def _unpack(tree: bytes) -> _Parcel:
+    return _Parcel(pickle.loads(tree))
+
+
+def _expand_part(
+    parcel: _Parcel, nodes: Sequence[Node], order: Order, blank: np.ndarray
+) -> tuple[list[Expanded], float]:
+    """Expand nodes on a worker of a cluster, and say how many seconds it took."""
+    start = time.perf_counter()
+    found = []
+    for node in nodes:
+        counts = blank.copy()
+        found.append((parcel.tree.expand(node, order, counts), counts))
+    return found, time.perf_counter() - start
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -9,8 +9,11 @@ as soon as its upper end falls below another's lower end.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+
+from ..backends.namespace import namespace
 
 MAX_ROUNDS = 120
 RELATIVE = 1e-14
@@ -18,15 +21,18 @@ TIE = 1e-11
 NO_GAP = 1e-200  # stands for zero in a denominator
 
 
-def first_max(scores: np.ndarray, unit: float = 0.0) -> int:
+def first_max(scores: Any, unit: float = 0.0) -> int:
     """Index of the maximum; near-ties (round-off) go to the lowest index.
 
-    ``unit`` is the size of the numbers the scores came from, if they may cancel to zero.
+    ``unit`` is the size of the numbers the scores came from, if they may cancel to zero. The
+    scores may lie on a device: only the index leaves it.
     """
-    best = scores.max()
+    xp = namespace(scores)
+    best = float(xp.max(scores))
     if not np.isfinite(best):
-        return int(np.argmax(scores))
-    return int(np.argmax(scores >= best - TIE * max(abs(best), unit)))
+        return int(xp.argmax(scores))
+    near = scores >= best - TIE * max(abs(best), unit)
+    return int(np.argmax(near)) if xp is np else int(xp.nonzero(near)[0][0])
 
 
 def bordered_upper(top: float, border2: np.ndarray, corner: np.ndarray) -> np.ndarray:

@@ -75,7 +75,9 @@ class SparseRows(FeatureRows):
     def times_transposed(self, W: np.ndarray) -> np.ndarray:
         return self.X @ W + self.b @ W
 
-    def affinity(self, weights: np.ndarray) -> np.ndarray:
+    def affinity(self, weights: np.ndarray | None = None) -> np.ndarray:
+        if weights is None:
+            weights = np.ones(self.n_features, dtype=self.dtype)
         crossed = self.X @ (weights * self.b)
         inner = (self.X.multiply(weights) @ self.X.T).toarray()
         return inner + crossed + crossed[:, None] + weights @ self.b**2

@@ -10,15 +10,21 @@ A feature that does not fit into such a sum above a given value is in no better 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg, optimize
 
 from .criteria import EPS, generalized_eigh, value_rounding
-from .factor_pencil import FactorPencil
+from .factor_pencil import FactorPencil, quadratic_forms
 from .identity_form import has_diagonal_B
+from .ledger import blocks_and_needs
 from .pencil import Pencil
 from .problem import Problem
-from .search import blocks_and_needs
+from .row_factor import RowFactor, weighted_gram
+
+# Combinations of squared eigenvectors, by weights of the eigenvalues: (m,) -> (p,).
+Combine = Callable[[np.ndarray], np.ndarray]
 
 # Up to this many features a general B is looked at in full, with a dozen decompositions.
 DENSE_LIMIT = 500
@@ -65,7 +71,7 @@ class TraceBound:
         )
         diagonal = _diagonal_below(pencil)
         self.is_diagonal = has_diagonal_B(pencil)
-        self.values, self.squares, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
+        self.values, self.combine, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
         size = float(np.abs(self.values).max(initial=0.0))
         self.margin = MARGIN * max(size, pencil.scale)
         self.taus, self.totals = self._curve()
@@ -92,9 +98,7 @@ class TraceBound:
         return (bounds if self.is_diagonal else np.maximum(bounds, 0.0)) + self.margin
 
     def _traces(self, tau: float) -> np.ndarray:
-        excess = np.maximum(self.values - tau, 0.0)
-        used = excess > 0
-        return self.squares[:, used] @ excess[used]
+        return self.combine(np.maximum(self.values - tau, 0.0))
 
     def _total(self, tau: float, traces: np.ndarray) -> tuple[float, np.ndarray]:
         """The sum, and of every block the smallest trace in it (inf if none is needed)."""
@@ -144,21 +148,34 @@ def _diagonal_below(pencil: Pencil) -> np.ndarray:
     return pencil.diag_B * max(float(smallest) - 1e-14 * pencil.size, 1e-300)
 
 
-def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Eigenvalues of the scaled A, squared vectors (p, m), and whether that is all of them."""
+def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, Combine, bool]:
+    """Eigenvalues of the scaled A, squared vectors (p, m), and whether that is all of them.
+
+    The squared vectors as a function of weights (m,), their combination: of rows that are no array
+    they are not formed.
+    """
     if not isinstance(pencil, FactorPencil) or pencil.size <= len(pencil.H):
         values, vectors = linalg.eigh(pencil.A * np.outer(scale, scale))
-        return values, np.square(vectors), True
+        return values, _of_squares(vectors), True
     H, signs = pencil.spectral_factor
     H = H * scale
-    gram, U = linalg.eigh(H @ H.T)
+    gram, U = linalg.eigh(weighted_gram(H))
     root = U * np.sqrt(np.maximum(gram, 0.0))
     values, X = linalg.eigh(root.T @ (signs[:, None] * root))
     keep = values > 1e-12 * np.abs(values).max(initial=0.0)
     if not keep.any():
-        return np.zeros(1), np.zeros((pencil.size, 1)), False
-    vectors = H.T @ (signs[:, None] * (root @ X[:, keep])) / values[keep]
-    return values[keep], np.square(vectors), False
+        return np.zeros(1), lambda weights: np.zeros(pencil.size), False
+    turn = signs[:, None] * (root @ X[:, keep])
+    if isinstance(H, RowFactor):
+        turn /= values[keep]
+        return values[keep], lambda weights: quadratic_forms(H, (turn * weights) @ turn.T), False
+    turn /= values[keep]
+    return values[keep], _of_squares(H.T @ turn), False
+
+
+def _of_squares(vectors: np.ndarray) -> Combine:
+    squares = np.square(vectors, out=vectors)  # ours: no second copy of wide data
+    return lambda weights: squares @ weights
 
 
 def _by_levels(problem: Problem, value: float) -> float:

@@ -10,6 +10,8 @@ import numpy as np
 
 from .budget import Budget
 from .criteria import generalized_eigh
+from .device_pencil import DevicePencil
+from .factor_pencil import dense_rows
 from .pencil import Pencil
 from .problem import Problem
 from .secular import best_addition, first_max
@@ -23,10 +25,15 @@ REFRESH = 16
 MOST_SWAPS = 1000
 # Gains lose about twice as many digits as features have in common with the set: 1e-6 leaves four.
 SHARP = 1e-6
+# Called with each set that was scanned, in the order of its slots, and the best exchange.
+Watch = Callable[[np.ndarray, tuple[int, int] | None], None]
 
 
 def swap_refine(
-    problem: Problem, support: Sequence[int] | np.ndarray, budget: Budget
+    problem: Problem,
+    support: Sequence[int] | np.ndarray,
+    budget: Budget,
+    watch: Watch | None = None,
 ) -> tuple[np.ndarray, int, Status]:
     """Best-improvement swaps from a set; returns (set, number of swaps, status).
 
@@ -43,7 +50,7 @@ def swap_refine(
         return np.sort(S), 0, stopped
     scan = make_scan(problem)
     with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
-        return _climb(problem, scan, S, removable, budget)
+        return _climb(problem, scan, S, removable, budget, watch)
 
 
 def _climb(
@@ -52,6 +59,7 @@ def _climb(
     S: np.ndarray,
     removable: np.ndarray,
     budget: Budget,
+    watch: Watch | None,
 ) -> tuple[np.ndarray, int, Status]:
     scan.load(S)
     value, is_fresh, swaps = problem.score(S), True, 0
@@ -61,6 +69,8 @@ def _climb(
         status = budget.stop()
         if status is not None:
             return np.sort(S), swaps, status
+        if watch is not None:
+            watch(S, move)
         if move is None:
             return np.sort(S), swaps, Status.CONVERGED if scan.is_sharp else Status.FEASIBLE
         T = S.copy()
@@ -88,12 +98,17 @@ def working_criterion(problem: Problem) -> str:
 
 def make_scan(problem: Problem) -> Scan:
     """The swap scan for the problem's criterion."""
+    criterion = working_criterion(problem)
+    if isinstance(problem.pencil, DevicePencil) and criterion != "lambda_max":
+        from .device_swap import DeviceScan
+
+        return DeviceScan(problem)
     kinds: dict[str, Callable[[Problem], Scan]] = {
         "trace": TraceScan,
         "logdet": LogdetScan,
         "lambda_max": LambdaScan,
     }
-    return kinds[working_criterion(problem)](problem)
+    return kinds[criterion](problem)
 
 
 class Scan(ABC):
@@ -210,7 +225,7 @@ class TraceScan(GainScan):
     """f(S - i + j) - f(S), relative to f(S), for f = trace(B_S^-1 A_S)."""
 
     def prepare(self) -> None:
-        H, _ = self.pencil.spectral_factor
+        H = dense_rows(self.pencil.spectral_factor[0], "a search by the trace of so large an A")
         S = self.support
         self.beta = self.sweep.P @ H[:, S].T
         self.residual = H.T - self.sweep.C @ H[:, S].T

@@ -13,15 +13,20 @@ S_b is ever formed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
+from ..backends.namespace import to_numpy
 from ..errors import InputError
 from .checks import check_k, check_labels, check_number
-from .pursuit import unify_copies
-from .stats import ClassStats
+from .column_passes import gather_columns
+from .column_stats import open_table
+from .criteria import fix_signs
+from .sample_factors import EPS, LOSS, SampleFactors
+from .spanned_rows import SpannedRows
 
 RANK_TOL = 1e-6
 # Canonical correlations as near as this are equal: their directions are fixed up to a rotation.
@@ -36,10 +41,12 @@ class UncorrelatedFamily:
     ----------
     mean : array (p,)
     rows : array (g, p), U': orthonormal, spans the centred samples; g = rank(S_t)
+        A `RowFactor`, which reads the samples, if they are no array and p > n.
     singular_values : array (g,), sigma, descending
-    left : array (n, g), V
+    left : array (n, g), V; for products with matrices only if the samples are no array and n >= p
     P : array (g, q), orthonormal; q = rank(S_b), at most n_classes - 1
     correlations : array (q,), the canonical correlations, descending
+    means : array (K, p), of the classes
 
     Examples
     --------
@@ -55,42 +62,33 @@ class UncorrelatedFamily:
     """
 
     mean: np.ndarray
-    rows: np.ndarray
+    rows: Any
     singular_values: np.ndarray
-    left: np.ndarray
+    left: Any
     P: np.ndarray
     correlations: np.ndarray
+    means: np.ndarray
 
     @classmethod
-    def from_data(
-        cls, X: ArrayLike, y: ArrayLike, *, rank_tol: float = RANK_TOL
-    ) -> UncorrelatedFamily:
+    def from_data(cls, X: Any, y: ArrayLike, *, rank_tol: float = RANK_TOL) -> UncorrelatedFamily:
         """From samples (n, p) and labels (n,).
+
+        The samples may be a sparse matrix, a table that is read in blocks, or an array of torch or
+        cupy: then Gram matrices are used, which do not see a ``rank_tol`` below about 1e-7.
 
         Singular values of the centred samples, columns scaled to unit variance, count as zero below
         ``rank_tol`` times the largest, and so do canonical correlations below ``rank_tol``: two
         samples that are nearly equal must not define a direction, in whatever units.
         """
         check_number(rank_tol, "rank_tol", 0.0, 0.1, "a number in [0, 0.1]")
-        labels = np.asarray(y)
+        labels = to_numpy(y)
         check_labels(labels)
-        whole = ClassStats.from_data(X, np.zeros(labels.shape, dtype=np.int8), form="rows")
-        assert whole.rows is not None
-        n = whole.n_samples
-        if not whole.rows.any():
-            raise InputError("no column varies: there is nothing to separate the classes by")
-        g = _numerical_rank(whole.rows, rank_tol)
-        varies = whole.rows.any(axis=0)
-        # from the smallest to the largest column there may be 140 powers of ten: squares overflow
-        unit = float(np.abs(whole.rows).max())
-        left, sizes, rows = linalg.svd(
-            whole.rows / (unit * np.sqrt(n)), full_matrices=False, overwrite_a=True
-        )
-        left, sizes, rows = left[:, :g], sizes[:g] * unit, np.ascontiguousarray(rows[:g])
-        rows[:, ~varies] = 0.0
-        unify_copies(rows, whole.rows / unit)
-        P, correlations = _discriminate(left, labels, rank_tol)
-        return cls(whole.means[0], rows, sizes, left, P, correlations)
+        classes, code = np.unique(labels, return_inverse=True)
+        if classes.size < 2:
+            raise InputError(f"y has one class only ({str(classes[0])!r}); two are needed")
+        found = SampleFactors.of(open_table(X), code, rank_tol)
+        P, correlations = _discriminate(found.reach, rank_tol)
+        return cls(found.mean, found.rows, found.sizes, found.left, P, correlations, found.means)
 
     def __repr__(self) -> str:
         n, p = len(self.left), self.rows.shape[1]
@@ -142,6 +140,11 @@ class UncorrelatedFamily:
         """
         wide = self._complete(n_components, M1)
         G = self.rows.T @ (wide / self.singular_values[:, None])
+        if self._loses_digits:  # a second step gains them
+            G = G + self.rows.T @ self._missing(self.rows.samples @ G, wide)
+        if M1 is None:  # round-off must not choose the signs of what separates no classes
+            q = self.least_dimension
+            G[:, q:] = fix_signs(G[:, q:])
         if M2 is not None:
             free = _shaped(M2, G.shape, "M2")
             unit = max(np.abs(free).max(initial=0.0), np.abs(G).max(initial=0.0))
@@ -152,6 +155,32 @@ class UncorrelatedFamily:
             _near(turn.T @ turn, np.eye(len(turn)), 1.0, "Z is not orthogonal")
             G = G @ turn
         return G
+
+    def polish(self, x: np.ndarray) -> np.ndarray:
+        """x (p, q) with rows x = target to the digits that the samples allow, not only the rows.
+
+        It keeps its zeros. An array has nothing to gain: its rows are as good as the samples.
+        """
+        if not self._loses_digits:
+            return x
+        S, x = np.flatnonzero(x.any(axis=1)), x.copy()
+        samples = gather_columns(self.rows.samples, S)
+        rows, missing = self.rows.span(samples), self._missing(samples @ x[S], self.P)
+        for i in range(x.shape[1]):
+            own = x[S, i] != 0
+            x[S[own], i] += linalg.lstsq(rows[:, own], missing[:, i])[0]
+        return x
+
+    @property
+    def _loses_digits(self) -> bool:
+        """Whether the rows are combinations of the samples in which much cancels."""
+        spread = self.singular_values[0] / self.singular_values[-1]
+        return isinstance(self.rows, SpannedRows) and bool(EPS * spread**2 > LOSS)
+
+    def _missing(self, scores: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """What rows G must gain so that the scores Xc G become V wanted sqrt(n)."""
+        found = self.left.T @ scores / np.sqrt(len(self.left))
+        return np.asarray((wanted - found) / self.singular_values[:, None])
 
     def _complete(self, n_components: int | None, M1: ArrayLike | None) -> np.ndarray:
         """[P M1]."""
@@ -194,25 +223,9 @@ class UncorrelatedFamily:
         return bool(uncorrelated and np.abs(reach @ reach.T - np.eye(q)).max() <= tol)
 
 
-def _numerical_rank(centred: np.ndarray, rank_tol: float) -> int:
-    """The rank of the centred samples; the units of the columns do not matter."""
-    n, p = centred.shape
-    largest = np.abs(centred).max(axis=0)
-    scaled = centred / np.where(largest > 0, largest, 1.0)
-    scaled /= np.maximum(np.linalg.norm(scaled, axis=0), 1.0)  # 1 or more, unless constant
-    sizes = linalg.svdvals(scaled, overwrite_a=True)
-    least = max(rank_tol, max(n, p) * np.finfo(float).eps)
-    return int(np.count_nonzero(sizes > least * sizes[0]))
-
-
-def _discriminate(
-    left: np.ndarray, labels: np.ndarray, rank_tol: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """P and the canonical correlations."""
-    classes, code = np.unique(labels, return_inverse=True)
-    if classes.size < 2:
-        raise InputError(f"y has one class only ({str(classes[0])!r}); two are needed")
-    P, correlations, turn = linalg.svd(left.T @ class_contrasts(code), full_matrices=False)
+def _discriminate(reach: np.ndarray, rank_tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """P and the canonical correlations, from V'E."""
+    P, correlations, turn = linalg.svd(reach, full_matrices=False)
     q = int(np.count_nonzero(correlations > rank_tol))
     if q == 0:
         raise InputError("the class means are all equal: no direction separates the classes")
@@ -221,19 +234,6 @@ def _discriminate(
     for part in np.split(np.arange(q), ends):
         P[:, part] = P[:, part] @ _canonical_turn(turn[part])
     return P, correlations
-
-
-def class_contrasts(code: np.ndarray) -> np.ndarray:
-    """E (n, K - 1), orthonormal, constant within the classes, orthogonal to 1.
-
-    The Householder reflection of sqrt(n_k / n); with two classes the second is positive.
-    """
-    counts = np.bincount(code)
-    root = np.sqrt(counts / code.size)
-    v = root.copy()
-    v[0] += 1.0
-    contrasts = np.eye(counts.size)[:, 1:] - np.outer(v, v[1:] * (2.0 / (v @ v)))
-    return (contrasts / np.sqrt(counts)[:, None])[code]
 
 
 def _canonical_turn(turn: np.ndarray) -> np.ndarray:

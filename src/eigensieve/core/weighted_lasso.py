@@ -14,7 +14,7 @@ from scipy import linalg
 
 from .budget import Budget
 from .criteria import EPS
-from .factor_pencil import FactorPencil
+from .factor_pencil import FactorPencil, dense_rows
 from .identity_form import has_diagonal_B
 from .pencil import Pencil
 
@@ -199,7 +199,8 @@ class FactorLasso(GeneralLasso):
 
     def __init__(self, pencil: FactorPencil) -> None:
         super().__init__(pencil.diag_B)
-        self.W = np.ascontiguousarray(pencil.W.T)  # a coordinate's row in one piece
+        W = dense_rows(pencil.W, "coordinate descent (dc, scotlass, spca)")
+        self.W = np.ascontiguousarray(W.T)  # a coordinate's row in one piece
         self.d = pencil.d
 
     def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..backends.namespace import is_device_array, namespace, to_device, to_numpy
+from ..backends.namespace import is_device_array, like, namespace, to_device, to_numpy
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..core.checks import check_labels
@@ -62,17 +62,29 @@ def take_table(
     return to_device(table, device)
 
 
+def require_in_memory(X: Any, who: str) -> Any:
+    """X, if it is a table in memory (a mapped one is read); else say that ``who`` needs one."""
+    if isinstance(X, np.ndarray):
+        # of a memory map the numbers are read: processes of joblib are given such arrays
+        return np.array(X) if isinstance(X, np.memmap) else X
+    table = as_big_table(X)
+    if table is None and not is_device_array(X):
+        return X
+    kind = "an array on a device" if table is None else table.kind
+    raise InputError(f"X is {kind}; {who} needs a table in memory: give an array or sparse matrix")
+
+
 def take_labels(y: Any, n_samples: int) -> np.ndarray:
     """Labels (n,) from wherever they are, checked."""
     if y is None:
-        raise InputError("y is missing: the class of every sample is needed")
+        raise InputError("y is missing: fit requires y to be passed, but the target y is None")
     if hasattr(y, "compute"):  # dask
         y = y.compute()
     labels = to_numpy(y) if is_device_array(y) else y
     check_labels(np.asarray(labels))  # before scikit-learn, which stumbles over pandas' NA
     labels = np.asarray(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
+        labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1 or labels.size != n_samples:
         raise InputError(f"y has shape {labels.shape}; X has {n_samples} samples")
     check_classification_targets(labels)
@@ -86,10 +98,13 @@ def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
             blocks = [block[:, index].astype(np.float64) for _, block in X.row_blocks()]
             return np.concatenate(blocks)
         return X.columns(index).astype(np.float64, copy=False)
+    if is_device_array(X):
+        place = like(np.array(index, dtype=np.int64), X)
+        return to_numpy(namespace(X).take(X, place, axis=1)).astype(np.float64, copy=False)
     part = X[:, index]
     if sparse.issparse(part):
         part = part.toarray()
-    return to_numpy(part).astype(np.float64, copy=False)
+    return np.asarray(part, dtype=np.float64)
 
 
 def by_row_blocks(method: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:

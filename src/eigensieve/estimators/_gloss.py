@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import check_k
+from ..core.column_stats import class_means
 from ..core.criteria import fix_signs
 from ..core.group_lasso import GroupLassoSolution
 from ..core.scoring import ScoringProblem
+from ..core.stats import ClassStats
 from ..errors import InputError
 from ._projected import ProjectedClassifier
-from ._rules import RULES, Rule, class_means, discriminant, make_rule
+from ._rules import RULES, Rule, discriminant, make_linear_rule, make_rule
 
 ENDED = 1e-5  # alpha at which a path without a ridge has no more to give
 GLOSS_RULES = ("penalized", *RULES)
@@ -23,16 +25,19 @@ class GlossClassifier(ProjectedClassifier):
     """The discriminant directions of a group lasso, and a rule in their space."""
 
     rule: str
+    _takes_tables = True
 
     def _take_solution(
         self,
         problem: ScoringProblem,
         solution: GroupLassoSolution,
         m: int,
-        data: np.ndarray,
-        code: np.ndarray,
+        training: ClassStats | tuple[Any, np.ndarray],
     ) -> None:
-        """Everything that is fitted, from the minimiser, with m directions at most."""
+        """Everything that is fitted, from the minimiser, with m directions at most.
+
+        ``training`` is a table and the class 0..K-1 of every row, or their statistics.
+        """
         if solution.support.size == 0:
             raise InputError(
                 f"no feature is used at alpha = {solution.alpha:.4g}; take a smaller alpha"
@@ -48,7 +53,22 @@ class GlossClassifier(ProjectedClassifier):
         self.alpha_, self.kkt_ = solution.alpha, solution.kkt
         self.eigenvalues_ = values[:m]
         self.explained_variance_ratio_ = values[:m] / values.sum()
-        self._set_rule(make_gloss_rule(self.rule, self._project(data), code, self.priors_))
+        if isinstance(training, ClassStats):
+            rule = self._rule_of_stats(training)
+        else:
+            data, code = training
+            rule = make_gloss_rule(self.rule, self._project(data), code, self.priors_)
+        self._set_rule(rule)
+
+    def _rule_of_stats(self, stats: ClassStats) -> Rule:
+        """Means and covariance of the projected rows follow from those of the rows."""
+        S = np.flatnonzero(self.support_)
+        V = self.scalings_[S]
+        means = (stats.means[:, S] - self.xbar_[S]) @ V
+        if self.rule == "penalized":
+            return discriminant(means, np.eye(V.shape[1]), self.priors_)
+        within = V.T @ stats.within_scatter()[np.ix_(S, S)] @ V
+        return make_linear_rule(self.rule, means, within, self.priors_)
 
 
 def make_gloss_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) -> Rule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import (
@@ -10,13 +12,13 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.checks import check_labels
+from ..backends.namespace import is_device_array, to_numpy
 from ..errors import InputError
+from ._door import require_in_memory, take_labels, take_table
+from ._projection import project_rows
 from ._rules import LinearRule, Rule, check_priors
-from ._shared import check_unique_names
 
 
 class ProjectedClassifier(
@@ -28,21 +30,26 @@ class ProjectedClassifier(
     """
 
     priors: ArrayLike | None
+    # whether it is fitted to sparse matrices and to tables that are read in blocks
+    _takes_tables = False
 
-    def _take_data(self, X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The data (n, p) and the class 0..K-1 of every row."""
-        check_unique_names(X)
-        check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
-        data, labels = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
-        check_classification_targets(labels)
+    def _take_data(self, X: Any, y: ArrayLike) -> tuple[Any, np.ndarray]:
+        """The table (n, p) and the class 0..K-1 of every row."""
+        data = self._open(X) if self._takes_tables else self._open_in_memory(X)
+        labels = take_labels(y, data.shape[0])
         self.classes_, code = np.unique(labels, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(f"y has one class only ({str(self.classes_[0])!r}); two are needed")
         counts = np.bincount(code)
         self.priors_ = check_priors(self.priors, counts / counts.sum())
         return data, code
+
+    def _open(self, X: Any) -> Any:
+        return take_table(self, X, reset=True, min_samples=2)
+
+    def _open_in_memory(self, X: Any) -> np.ndarray:
+        data = require_in_memory(X, type(self).__name__)
+        return take_table(self, data, reset=True, accept_sparse=False, min_samples=2)
 
     def _set_directions(self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray) -> None:
         """Project rows less ``xbar`` (p,) on ``scalings`` (p, m); ``means`` (K, p) of classes."""
@@ -66,42 +73,53 @@ class ProjectedClassifier(
                 coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
             self.coef_, self.intercept_ = coef, intercept
 
-    def _project(self, data: np.ndarray) -> np.ndarray:
+    def _project(self, table: Any) -> np.ndarray:
         S = np.flatnonzero(self.support_)
-        return (np.asarray(data[:, S], dtype=np.float64) - self.xbar_[S]) @ self.scalings_[S]
+        return project_rows(table, S, self.xbar_[S], self.scalings_[S])
 
-    def _scores(self, X: ArrayLike) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         Z = self._project(self._check(X))
         return self._rule.scores(Z)
 
-    def _check(self, X: ArrayLike) -> np.ndarray:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+    def _check(self, X: Any) -> Any:
+        check_is_fitted(self, "scalings_")
+        return take_table(self, X, reset=False, accept_sparse=self._takes_tables)
 
-    def transform(self, X: ArrayLike) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Project on the directions, (n, n_components)."""
         return self._project(self._check(X))
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores: (n,) for two classes, positive for the second, (n, n_classes) otherwise."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class of every row."""
         winners: np.ndarray = self._scores(X).argmax(axis=1)
         return np.asarray(self.classes_[winners])
 
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; see the notes of the class on what they are worth."""
         return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
         Z = self._project(self._check(X))
         return self._rule.log_proba(Z)
 
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The share of rows whose class is predicted right."""
+        labels = y.compute() if hasattr(y, "compute") else y  # dask
+        labels = to_numpy(labels) if is_device_array(labels) else labels
+        return float(super().score(X, labels, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_tables
+        return tags
+
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the features that any direction uses."""
-        check_is_fitted(self)
+        check_is_fitted(self, "scalings_")
         return np.flatnonzero(self.support_) if indices else self.support_

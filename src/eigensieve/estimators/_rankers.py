@@ -2,7 +2,8 @@
 
 Every ranker takes a table (n, p), its labels and a seed, and gives all p columns in order. Columns
 are standardised first, so that their scales do not matter; constant ones come last; of equal scores
-the first column's comes first.
+the first column's comes first. Of a sparse table the standardised columns are `CentredRows`, or
+the ranker scores its columns as they are.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.feature_selection import f_classif
-from sklearn.svm import SVC, LinearSVC, l1_min_c
+from sklearn.svm import SVC, LinearSVC
 
+from ..core.column_stats import class_means
+from ..core.factor_pencil import dense_rows, take_columns
+from ..core.row_factor import RowFactor, weighted_gram
 from ..solvers.qalpha import weigh_features
-from ._rules import class_means
+from ._sparse_rankers import f_values, standardize_sparse
+from ._sparse_rankers import signal_to_noise as signal_to_noise_of
 
+Rank = Callable[[Any, np.ndarray, int], np.ndarray]
 Ranker = Callable[..., np.ndarray]
 
 # A variance within the classes that is a smaller share of the whole is round-off in an F value.
@@ -33,23 +40,43 @@ MOST_STEPS = 10**7  # of liblinear: never needed, so that it has nothing to warn
 L1_SLACK = 1.01  # how far the optimality conditions of features left out may be off
 
 
-def _ranker(rank: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Ranker:
+def _ranker(rank: Rank) -> Ranker:
     """A function of the columns that vary, standardised, as one of a table and its labels."""
+    return _ranker_with(rank)(rank)
 
-    @wraps(rank)
-    def ranked(X: ArrayLike, y: ArrayLike, random_state: int | None = None) -> np.ndarray:
-        data, code = np.asarray(X, dtype=np.float64), np.unique(y, return_inverse=True)[1]
-        varies = data.max(axis=0) > data.min(axis=0)
-        some, rest = np.flatnonzero(varies), np.flatnonzero(~varies)
-        if some.size == 0:
-            return rest
-        Z = data[:, some]
+
+def _ranker_with(of_sparse: Rank) -> Callable[[Rank], Ranker]:
+    """The same with another function for sparse tables, of the columns as they are."""
+
+    def decorate(rank: Rank) -> Ranker:
+        @wraps(rank)
+        def ranked(X: Any, y: ArrayLike, random_state: int | None = None) -> np.ndarray:
+            code, seed = np.unique(y, return_inverse=True)[1], random_state or 0
+            some, Z = (standardize_sparse if sparse.issparse(X) else _standardize)(X)
+            rest = np.setdiff1d(np.arange(X.shape[1]), some)
+            if some.size == 0:
+                return rest
+            if isinstance(Z, RowFactor) and of_sparse is not rank:
+                order = of_sparse(X.tocsc()[:, some], code, seed)
+            else:
+                order = rank(Z, code, seed)
+            return np.concatenate([some[order], rest])
+
+        return ranked
+
+    return decorate
+
+
+def _standardize(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the columns that vary, and these at mean 0 and variance 1."""
+    data = np.asarray(X, dtype=np.float64)
+    some = np.flatnonzero(data.max(axis=0) > data.min(axis=0))
+    Z = data[:, some]
+    if some.size:
         Z -= Z.mean(axis=0)
         Z -= Z.mean(axis=0)  # the second pass removes the round-off of a large common offset
         Z /= Z.std(axis=0)
-        return np.concatenate([some[rank(Z, code, random_state or 0)], rest])
-
-    return ranked
+    return some, Z
 
 
 def descending(scores: np.ndarray) -> np.ndarray:
@@ -66,14 +93,18 @@ def _indicators(code: np.ndarray) -> np.ndarray:
 
 
 @_ranker
-def pearson(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
+def pearson(Z: Any, code: np.ndarray, seed: int) -> np.ndarray:
     """|correlation| with the class; several classes: the largest with one against the rest."""
     Y = _indicators(code)
     Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
     return descending(np.abs(Z.T @ Y).max(axis=1) / len(Z))
 
 
-@_ranker
+def _anova_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
+    return descending(f_values(X, code, PERFECT))
+
+
+@_ranker_with(_anova_of_sparse)
 def anova(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     """F of a one-way analysis of variance."""
     rest = Z - class_means(Z, code)[code]
@@ -84,7 +115,12 @@ def anova(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     return descending(scores)
 
 
-@_ranker
+def _snr_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
+    ratios = [signal_to_noise_of(X, signs > 0, PERFECT) for signs in _indicators(code).T]
+    return descending(np.max(ratios, axis=0))
+
+
+@_ranker_with(_snr_of_sparse)
 def signal_to_noise(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     """|m1 - m2| / (s1 + s2) (Golub et al. 1999); several classes: the largest of one against
     the rest. The deviations are those with divisor n, so that a class may have one sample.
@@ -100,7 +136,7 @@ def signal_to_noise(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
 
 
 @_ranker
-def svm_rfe(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
+def svm_rfe(Z: Any, code: np.ndarray, seed: int) -> np.ndarray:
     """Recursive elimination by the squared weights of a linear SVM (Guyon et al. 2002).
 
     The SVMs are libsvm's, C = 1, class against class (from 1,000 rows on liblinear's, which are
@@ -113,17 +149,19 @@ def svm_rfe(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
         drop = 1 if few else max(1, min(alive.size // 10, alive.size - ONE_BY_ONE))
         dropped.append(alive[order[-drop:]])
         keep = np.sort(order[:-drop])
-        alive, Z = alive[keep], Z[:, keep]
+        alive, Z = alive[keep], take_columns(Z, keep)
     return np.concatenate([alive, *dropped[::-1]])
 
 
-def _svm_weights(Z: np.ndarray, code: np.ndarray) -> np.ndarray:
+def _svm_weights(Z: Any, code: np.ndarray) -> np.ndarray:
     """Squared weights of the features, summed over the pairs of classes."""
     if len(Z) > MANY_ROWS:
-        svm = LinearSVC(dual=False, max_iter=MOST_STEPS).fit(Z, code)
+        samples = dense_rows(Z, f"ranker 'svm-rfe' with more than {MANY_ROWS:,} samples")
+        svm = LinearSVC(dual=False, max_iter=MOST_STEPS).fit(samples, code)
         return np.square(svm.coef_).sum(axis=0)
-    is_wide = Z.shape[1] > len(Z)
-    svm = SVC(kernel="precomputed" if is_wide else "linear").fit(Z @ Z.T if is_wide else Z, code)
+    by_gram = isinstance(Z, RowFactor) or Z.shape[1] > len(Z)
+    kernel = "precomputed" if by_gram else "linear"
+    svm = SVC(kernel=kernel).fit(weighted_gram(Z) if by_gram else Z, code)
     # libsvm: the rows of a class come together, each with a multiplier per other class
     ends = np.cumsum(svm.n_support_)
     rows = [slice(end - size, end) for end, size in zip(ends, svm.n_support_)]
@@ -136,7 +174,7 @@ def _svm_weights(Z: np.ndarray, code: np.ndarray) -> np.ndarray:
 
 
 @_ranker
-def l1(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
+def l1(Z: Any, code: np.ndarray, seed: int) -> np.ndarray:
     """The order in which features enter a linear SVM as its l1 penalty falls.
 
     min |w|_1 + C sum_i max(0, 1 - y_i f(x_i))^2, one class against the rest, for 40 values of C,
@@ -144,8 +182,9 @@ def l1(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     those that never do last, by |gradient|.
     """
     Y = _indicators(code)
-    penalty = 1.0 / l1_min_c(Z, code, loss="squared_hinge")
     pull = _pull(Z, Y, 0.0)
+    # from here on something is left of a model: of the features, or of the intercept
+    penalty = max(float(pull.max()), 2.0 * float(np.abs(Y.sum(axis=0)).max()))
     entered, size = np.full(Z.shape[1], L1_STEPS), np.zeros(Z.shape[1])
     for step in range(L1_STEPS):
         before, penalty = penalty, penalty / L1_RATIO
@@ -162,7 +201,7 @@ def l1(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _fit_l1(
-    Z: np.ndarray, code: np.ndarray, Y: np.ndarray, penalty: float,
+    Z: Any, code: np.ndarray, Y: np.ndarray, penalty: float,
     used: np.ndarray, pull: np.ndarray, seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Largest |weight| and |gradient| of every feature over the classes, at the optimum.
@@ -171,6 +210,7 @@ def _fit_l1(
     """
     weights = np.zeros(Z.shape[1])
     while used.any():
+        columns = Z[:, used]
         svm = LinearSVC(
             penalty="l1",
             dual=False,
@@ -178,9 +218,9 @@ def _fit_l1(
             tol=1e-3,
             max_iter=MOST_STEPS,
             random_state=seed,
-        ).fit(Z[:, used], code)
+        ).fit(columns, code)
         weights[used] = np.abs(svm.coef_).max(axis=0)
-        pull = _pull(Z, Y, Z[:, used] @ svm.coef_.T + svm.intercept_)
+        pull = _pull(Z, Y, columns @ svm.coef_.T + svm.intercept_)
         missed = (pull > L1_SLACK * penalty) & ~used
         if not missed.any():
             break
@@ -188,13 +228,19 @@ def _fit_l1(
     return weights, pull
 
 
-def _pull(Z: np.ndarray, Y: np.ndarray, scores: Any) -> np.ndarray:
+def _pull(Z: Any, Y: np.ndarray, scores: Any) -> np.ndarray:
     """The largest |gradient| of the loss for every feature, at C = 1."""
     slack = np.maximum(0.0, 1.0 - Y * scores)
     return 2.0 * np.abs(Z.T @ (Y * slack)).max(axis=1)
 
 
-@_ranker
+def _qalpha_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
+    n_clusters = min(int(code.max()) + 1, *X.shape)
+    found = weigh_features(X.T, n_clusters, center=True, random_state=seed)
+    return order_by_alpha(found.alpha)
+
+
+@_ranker_with(_qalpha_of_sparse)
 def qalpha(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     """Q-alpha's weights (Wolf & Shashua 2005) for as many clusters as classes; no label is used."""
     n_clusters = min(int(code.max()) + 1, *Z.shape)

@@ -14,6 +14,7 @@ from scipy import linalg
 from scipy.spatial import KDTree
 from scipy.special import log_softmax
 
+from ..core.column_stats import class_means
 from ..errors import InputError, OptionError
 
 # A within-class variance below this share of the total one says that the training rows of a class
@@ -69,12 +70,6 @@ def discriminant(means: np.ndarray, within: np.ndarray, priors: np.ndarray) -> L
     return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
 
 
-def class_means(data: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """(K, p), the means of the rows of each class 0..K-1."""
-    counts = np.bincount(code)
-    return np.asarray((np.equal.outer(np.arange(counts.size), code) / counts[:, None]) @ data)
-
-
 RULES = ("centroid", "1-nn", "lda")
 WITHOUT_PRIORS = ("centroid", "1-nn")
 
@@ -92,10 +87,15 @@ def make_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) ->
     if rule == "1-nn":
         return NearestSample(Z, code, priors.size)
     means = class_means(Z, code)
-    if rule == "centroid":
-        return nearest_centroid(means)
     rest = Z - means[code]
-    return discriminant(means, rest.T @ rest / len(Z), priors)
+    return make_linear_rule(rule, means, rest.T @ rest / len(Z), priors)
+
+
+def make_linear_rule(
+    rule: str, means: np.ndarray, within: np.ndarray, priors: np.ndarray
+) -> LinearRule:
+    """The rule "centroid" or "lda" from class means and the covariance of projected rows."""
+    return nearest_centroid(means) if rule == "centroid" else discriminant(means, within, priors)
 
 
 def check_priors(given: Any, frequencies: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.uncorrelated import UncorrelatedFamily
 from ._projected import ProjectedClassifier
-from ._rules import check_rule, class_means, make_rule
+from ._rules import check_rule, make_rule
 
 LOST_DIGITS = 1e-6  # orthogonality error
 
@@ -20,19 +21,20 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
 
     rule: str
     rank_tol: float
+    _takes_tables = True
 
     @abstractmethod
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         """G (p, l), and whatever else is known of it as attributes."""
 
-    def _fit(self, X: ArrayLike, y: ArrayLike) -> None:
+    def _fit(self, X: Any, y: ArrayLike) -> None:
         check_rule(self.rule, self.priors)
         data, code = self._take_data(X, y)
         family = UncorrelatedFamily.from_data(data, code, rank_tol=self.rank_tol)
         self.rank_ = family.rank
         self.canonical_correlations_ = family.correlations
         G = self._find_directions(family)
-        self._set_directions(G, family.mean, class_means(data, code))
+        self._set_directions(G, family.mean, family.means)
         m = G.shape[1]
         separation = np.append(np.square(family.correlations), np.zeros(m))[:m]
         self.explained_variance_ratio_ = separation / np.square(family.correlations).sum()

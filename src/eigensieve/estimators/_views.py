@@ -15,14 +15,36 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..errors import InputError
+from ._door import read_columns, require_in_memory
 from ._shared import check_unique_names
 
 PLAIN_NAMES = ("X", "Y")
+FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns
+
+
+@dataclass(frozen=True, eq=False)
+class NamedSparse:
+    """A sparse table with names of rows and columns, as a frame has them."""
+
+    matrix: Any
+    index: Any
+    columns: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return tuple(self.matrix.shape)
+
+    def without_columns(self) -> Any:
+        """A frame of the row names alone."""
+        import pandas as pd
+
+        return pd.DataFrame(index=self.index)
 
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Two tables (arrays or frames) and the names of the views.
+    """Two tables (arrays, frames, or sparse) and the names of the views.
 
     ``is_mapping`` says that they came as name -> table, and answers go back that way. The
     second table is None where the caller gave one view only.
@@ -66,15 +88,15 @@ def _mapping_of(X: Any) -> Mapping[Any, Any] | None:
 
 
 def _table(view: Any) -> Any:
-    """The view itself, or the matrix of an AnnData as a frame with its names."""
+    """The view itself, or the matrix of an AnnData with its names."""
     if hasattr(view, "columns") or not (hasattr(view, "X") and hasattr(view, "var_names")):
         return view
     import pandas as pd
 
-    X = view.X
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    index = getattr(view, "obs_names", None)
-    return pd.DataFrame(X, index=index, columns=view.var_names, copy=False)
+    index: Any = getattr(view, "obs_names", None)
+    if sparse.issparse(view.X):
+        return NamedSparse(view.X, None if index is None else pd.Index(index), view.var_names)
+    return pd.DataFrame(np.asarray(view.X), index=index, columns=view.var_names, copy=False)
 
 
 def _column_table(view: Any) -> Any:
@@ -128,19 +150,27 @@ def naming(view: Any, if_missing: str = "") -> Iterator[None]:
         raise TypeError(f"view {view!r}: {error}") from error
 
 
-def check_second_view(table: Any, name: Any, least_rows: int) -> np.ndarray:
-    """The second view as an array of real numbers; the first goes through validate_data."""
+def check_second_view(table: Any, name: Any, least_rows: int) -> Any:
+    """The second view as an array of real numbers, or sparse; the first has validate_data."""
     with naming(name, "; drop those rows from both views, or impute them"):
         return check_array(
-            table,
+            _numbers_of(table),
             dtype=[np.float64, np.float32],
+            accept_sparse=FORMATS,
             ensure_min_samples=least_rows,
             input_name=str(name),
         )
 
 
-def check_second_names(table: Any, fitted: np.ndarray | None, name: Any) -> None:
-    """What scikit-learn checks of the names of X in new data, for the second view."""
+def _numbers_of(table: Any) -> Any:
+    """What scikit-learn is to look at."""
+    if isinstance(table, NamedSparse):
+        return table.matrix
+    return require_in_memory(table, "SparseCCA")
+
+
+def check_names(table: Any, fitted: np.ndarray | None, name: Any) -> None:
+    """What scikit-learn checks of the names of a frame in new data, for other tables."""
     given = column_names(table)
     if given is None or fitted is None:
         if given is not fitted:
@@ -196,7 +226,10 @@ class TwoViews:
         check_is_fitted(self, "x_weights_")
         views = self._open(X, y)
         scores = self._scores(views)
-        tables = views.first, views.second
+        tables = (
+            table.without_columns() if isinstance(table, NamedSparse) else table
+            for table in (views.first, views.second)
+        )
         wrapped = tuple(
             _wrap_data_with_container("transform", own, table, self)
             for own, table in zip(scores, tables)
@@ -223,34 +256,52 @@ class TwoViews:
                 "give the second view as y, or both views as a dict"
             )
 
-    def _validate(self, views: Views, *, reset: bool) -> tuple[np.ndarray, ...]:
-        """The views as arrays, checked: both, or the first if there is no second."""
+    def _validate(self, views: Views, *, reset: bool) -> tuple[Any, ...]:
+        """The views, dense or sparse, checked: both, or the first if there is no second."""
         rows = 2 if reset else 1
         x_name, y_name = views.names
         with naming(x_name) if views.is_mapping else nullcontext():
-            check_unique_names(views.first)
-            first = validate_data(
-                self,
-                views.first,
-                dtype=[np.float64, np.float32],
-                ensure_min_samples=rows,
-                reset=reset,
-            )
+            first = self._check_first(views, rows, reset)
         if views.second is None:
             return (first,)
         with naming(y_name):
             check_unique_names(views.second)
         second = check_second_view(views.second, y_name, rows)
         self._check_second(views, second, reset)
-        if len(first) != len(second):
+        n, other = first.shape[0], second.shape[0]
+        if n != other:
             raise InputError(
-                f"view {x_name!r} has {len(first)} rows and view {y_name!r} {len(second)}; "
+                f"view {x_name!r} has {n} rows and view {y_name!r} {other}; "
                 "they must share their rows"
             )
         check_row_labels(views)
         return first, second
 
-    def _check_second(self, views: Views, second: np.ndarray, reset: bool) -> None:
+    def _check_first(self, views: Views, rows: int, reset: bool) -> Any:
+        table = views.first
+        check_unique_names(table)
+        known = getattr(self, "feature_names_in_", None)
+        numbers = _numbers_of(table)
+        with warnings.catch_warnings():
+            if isinstance(table, NamedSparse):  # its names come below
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            first = validate_data(
+                self,
+                numbers,
+                dtype=[np.float64, np.float32],
+                accept_sparse=FORMATS,
+                ensure_min_samples=rows,
+                reset=reset,
+            )
+        if isinstance(table, NamedSparse):
+            names = column_names(table)
+            if not reset:
+                check_names(table, known, views.names[0])
+            elif names is not None:
+                self.feature_names_in_ = names
+        return first
+
+    def _check_second(self, views: Views, second: Any, reset: bool) -> None:
         """Remember the columns of the second view, or compare them with those remembered."""
         if reset:
             self.__dict__.pop("y_feature_names_in_", None)
@@ -264,13 +315,13 @@ class TwoViews:
                 f"view {name!r} has {second.shape[1]} features, but {type(self).__name__} was "
                 f"fitted with {p}"
             )
-        check_second_names(views.second, getattr(self, "y_feature_names_in_", None), name)
+        check_names(views.second, getattr(self, "y_feature_names_in_", None), name)
 
     def _scores(self, views: Views) -> list[np.ndarray]:
         """Scores (n, n_components) of one view or both."""
         weights, means = (self.x_weights_, self.y_weights_), (self.x_mean_, self.y_mean_)
         tables = self._validate(views, reset=False)
         return [
-            (np.asarray(table[:, S], dtype=np.float64) - mean[S]) @ W[S]
+            (read_columns(table, np.flatnonzero(S)) - mean[S]) @ W[S]
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]

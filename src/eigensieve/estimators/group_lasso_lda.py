@@ -7,13 +7,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..core.budget import Budget
-from ..core.group_lasso import TOL
-from ..core.penalty_search import solve_at, solve_for
+from ..core.column_stats import class_sums
+from ..core.group_lasso import TOL, GroupLassoSolution
+from ..core.penalty_search import Search, solve_at, solve_for
 from ..core.scoring import ScoringProblem
 from ..core.solution import Status
-from ..solvers.gloss import check_alpha, check_method, make_search
+from ..errors import OptionError
+from ..solvers.gloss import check_alpha, check_method, make_search, run_search
+from ._door import take_labels, take_table
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
-from ._rules import check_rule
+from ._partial import PartialSums
+from ._rules import check_priors, check_rule
 from ._shared import clip_k, tell_if_unfinished
 
 
@@ -84,6 +88,11 @@ class GroupLassoLDA(GlossClassifier):
 
     Notes
     -----
+    X may be dense, a scipy.sparse matrix, or a table that is not in memory (a memory map, dask,
+    zarr, HDF5, AnnData or parquet): one with more samples than features is read once, in blocks of
+    rows, and leaves p x p numbers; of a wide one blocks of columns are read as often as the search
+    needs them (once, with within="diagonal"). The result is that of the table in memory.
+
     The scale of a column matters, as in a lasso: standardise columns of different units, or use
     weights="std". Probabilities are those of Gaussians with the covariance of the rule.
 
@@ -136,28 +145,98 @@ class GroupLassoLDA(GlossClassifier):
         self.tol = tol
         self.time_limit = time_limit
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> GroupLassoLDA:
+    def fit(self, X: Any, y: ArrayLike) -> GroupLassoLDA:
         """Find the features, the directions and the rule."""
-        budget, tol = Budget(self.time_limit), check_method(self.solver, self.tol)
-        alpha = None if self.alpha is None else check_alpha(self.alpha)
-        check_rule(self.rule, self.priors, GLOSS_RULES)
+        self.__dict__.pop("_partial", None)
+        self._check_options()
         data, code = self._take_data(X, y)
         m = count_components(self.n_components, self.classes_.size - 1)
-        k = 0 if alpha else clip_k(self.n_features_to_select, data.shape[1])
-        problem = ScoringProblem.from_data(
-            data, code, within=self.within, weights=self.weights, ridge=self.ridge
-        )
-        search = make_search(problem, self.solver, tol, budget)
+        k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
+        sums, training = class_sums(data, code), (data, code)
+        if sums is None:
+            problem = ScoringProblem.from_data(data, code, **self._problem_options())
+        else:
+            problem = ScoringProblem.from_stats(sums, **self._problem_options())
+        by_sums = sums is not None and self.rule != "1-nn"
+        stopped, kept = self._find(problem, sums if by_sums else training, k, m)
+        tell_if_unfinished(stopped or self.solution_.status, kept)
+        if k is not None and stopped is None:
+            tell_if_not(k, self.solution_.support.size, self.alpha_)
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> GroupLassoLDA:
+        """Count some more samples, and find everything anew from all that were seen.
+
+        The result is that of `fit` on all samples given so far; those of an earlier `fit` do not
+        count. What is kept is p x p numbers: no more than 20,000 features. Every call runs the
+        search: give the samples in few, large parts. Not for rule "1-nn", which needs all rows.
+
+        Parameters
+        ----------
+        X : some samples, as for `fit`
+        y : their labels
+        classes : all labels there will ever be, optional
+            Needed if the first samples are of one class only: the estimator is then not fitted
+            until a second one has come.
+        """
+        self._check_options()
+        if self.rule == "1-nn":
+            raise OptionError(
+                "rule '1-nn' needs all training rows, which partial_fit does not keep; use "
+                "'penalized', 'lda' or 'centroid'"
+            )
+        partial = getattr(self, "_partial", PartialSums())
+        table = take_table(self, X, reset=partial.is_empty)
+        partial = partial.add(table, take_labels(y, table.shape[0]), "gram", classes)
+        if not partial.is_enough():
+            self._partial = partial
+            self.__dict__.pop("scalings_", None)  # of an earlier fit
+            return self
+        stats = partial.stats
+        problem = ScoringProblem.from_stats(stats, **self._problem_options())
+        self.classes_ = stats.classes
+        self.priors_ = check_priors(self.priors, stats.priors)
+        m = count_components(self.n_components, self.classes_.size - 1)
+        k = None if self.alpha is not None else clip_k(self.n_features_to_select, table.shape[1])
+        self._partial = partial
+        stopped, kept = self._find(problem, stats, k, m)
+        tell_if_unfinished(stopped or self.solution_.status, kept)
+        if k is not None and stopped is None:
+            tell_if_not(k, self.solution_.support.size, self.alpha_)
+        return self
+
+    def _check_options(self) -> None:
+        check_method(self.solver, self.tol)
+        if self.alpha is not None:
+            check_alpha(self.alpha)
+        check_rule(self.rule, self.priors, GLOSS_RULES)
+
+    def _problem_options(self) -> dict[str, Any]:
+        return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
+
+    def _find(
+        self, problem: ScoringProblem, training: Any, k: int | None, m: int
+    ) -> tuple[Status | None, object]:
+        """The minimiser with k features, or at the penalty alpha, and what follows from it.
+
+        Returns why the search ended early, if it did, and what was kept, in words.
+        """
+        budget = Budget(self.time_limit)
+
+        def ask(search: Search) -> list[GroupLassoSolution]:
+            if k is not None:
+                return [solve_for(search, k)]
+            assert self.alpha is not None
+            return [solve_at(search, self.alpha)]
+
         with budget.interruptible():
-            solution = solve_at(search, alpha) if alpha else solve_for(search, k)
+            search = make_search(problem, self.solver, float(self.tol), budget)
+            (solution,) = run_search(search, ask)
         stopped = budget.stop()
         if stopped is Status.INTERRUPTED and solution.support.size == 0:
             raise KeyboardInterrupt
-        self._take_solution(problem, solution, m, data, code)
-        if stopped is Status.TIME_LIMIT and alpha:
-            stopped = None  # what was asked for may be there all the same: its status tells
-        kept = solution if alpha else f"{solution}; {k} features were asked for"
-        tell_if_unfinished(stopped or solution.status, kept)
-        if not alpha and stopped is None:
-            tell_if_not(k, solution.support.size, solution.alpha)
-        return self
+        self._take_solution(problem, solution, m, training)
+        if k is not None:
+            return stopped, f"{solution}; {k} features were asked for"
+        # at a time limit what was asked for may be there all the same: its status tells
+        return None if stopped is Status.TIME_LIMIT else stopped, solution

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
@@ -16,7 +17,8 @@ from ..core.penalty_search import solve_at
 from ..core.scoring import ScoringProblem
 from ..core.solution import Status
 from ..errors import InputError, OptionError
-from ..solvers.gloss import check_alpha, check_alphas, check_method, make_search
+from ..solvers.gloss import check_alpha, check_alphas, check_method, make_search, run_search
+from ._door import read_columns
 from ._gloss import (
     GLOSS_RULES,
     GlossClassifier,
@@ -102,7 +104,7 @@ class GroupLassoLDACV(GlossClassifier):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> GroupLassoLDACV:
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> GroupLassoLDACV:
         """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
         tol = check_method(self.solver, self.tol)
         if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
@@ -112,6 +114,7 @@ class GroupLassoLDACV(GlossClassifier):
         alphas = self._check_alphas()
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
+        data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
         most = count_components(self.n_components, self.classes_.size - 1)
         budget = Budget()
         problem = self._pose(data, code)  # what is wrong with the options is told here, once
@@ -126,13 +129,17 @@ class GroupLassoLDACV(GlossClassifier):
         chosen = self.errors_[i, m - 1]
         self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
         with budget.interruptible():
-            solution = solve_at(search, float(self.alphas_[i]))
-        self._take_solution(problem, solution, m, data, code)
+            (solution,) = run_search(search, lambda s: [solve_at(s, float(self.alphas_[i]))])
+        self._take_solution(problem, solution, m, (data, code))
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
             stopped = Status.ITERATION_LIMIT
         tell_if_unfinished(stopped, solution)
         return self
+
+    def _open(self, X: Any) -> Any:
+        """Rows are taken out again and again: a sparse matrix will do, a table on disk not."""
+        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
 
     def _check_alphas(self) -> np.ndarray:
         alphas = check_alphas(self.alphas)
@@ -143,10 +150,10 @@ class GroupLassoLDACV(GlossClassifier):
         return alphas
 
     def _split(
-        self, data: np.ndarray, code: np.ndarray, groups: ArrayLike | None
+        self, data: Any, code: np.ndarray, groups: ArrayLike | None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Row numbers to learn from and to test on."""
-        everything, (*_, checked) = np.arange(len(data)), indexable(data, groups)
+        everything, (*_, checked) = np.arange(data.shape[0]), indexable(data, groups)
         splitter = check_cv(self.cv, code, classifier=True)
         splits = [  # lists and masks, too
             (everything[train], everything[test])
@@ -158,13 +165,13 @@ class GroupLassoLDACV(GlossClassifier):
             raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
         return splits
 
-    def _pose(self, data: np.ndarray, code: np.ndarray) -> ScoringProblem:
+    def _pose(self, data: Any, code: np.ndarray) -> ScoringProblem:
         return ScoringProblem.from_data(
             data, code, within=self.within, weights=self.weights, ridge=self.ridge
         )
 
     def _path_errors(
-        self, data: np.ndarray, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
+        self, data: Any, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
     ) -> tuple[np.ndarray, bool]:
         """The error rates of one fold, (alphas, directions), and whether all converged."""
         here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
@@ -175,11 +182,12 @@ class GroupLassoLDACV(GlossClassifier):
         )
         own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
-        for i, alpha in enumerate(self.alphas_):
-            solution = solve_at(search, float(alpha))
+        path = run_search(search, lambda s: [solve_at(s, float(a)) for a in self.alphas_])
+        for i, solution in enumerate(path):
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
-            Z, Z_test = ((data[np.ix_(rows, S)] - problem.mean[S]) @ V for rows in (train, test))
+            few = read_columns(data, S) - problem.mean[S]
+            Z, Z_test = (few[rows] @ V for rows in (train, test))
             guess = here[np.full(test.size, priors.argmax())]
             for m in range(most):
                 if m < V.shape[1]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.checks import check_k, check_number
+from ..core.column_stats import ColumnStats
 from ..core.criteria import fix_signs
-from ..core.stats import ClassStats
 from ..core.wording import rounded_down
 from ..errors import InputError
 from ..solvers.penalized_lda import (
@@ -84,6 +85,9 @@ class PenalizedLDA(ProjectedClassifier):
     Probabilities with "centroid" are those of Gaussians with covariance I of the projected rows and
     equal class sizes: too sure of themselves where the features of a direction are correlated.
 
+    X may be dense, a scipy.sparse matrix, or a table that is not in memory (a memory map, dask,
+    zarr, HDF5, AnnData or parquet), of which blocks of columns are read once.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,6 +102,8 @@ class PenalizedLDA(ProjectedClassifier):
     >>> lda.transform(X).shape
     (60, 2)
     """
+
+    _takes_tables = True
 
     def __init__(
         self,
@@ -120,14 +126,14 @@ class PenalizedLDA(ProjectedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PenalizedLDA:
+    def fit(self, X: Any, y: ArrayLike) -> PenalizedLDA:
         """Find the directions and the rule."""
         self._check_options()
         data, code = self._take_data(X, y)
-        stats = ClassStats.from_data(data, code, form="rows")
+        stats = ColumnStats.from_data(data, code)
         used, deviations, root = self._in_units_of_deviations(stats)
         found = self._find_directions(root)
-        scalings = np.zeros((stats.n_features, found.vectors.shape[1]))
+        scalings = np.zeros((stats.mean.size, found.vectors.shape[1]))
         scalings[used] = found.vectors / deviations[:, None]
         self._set_directions(fix_signs(scalings), stats.mean, stats.means)
         self.objective_, self.n_iter_ = found.objective, found.n_iter
@@ -150,10 +156,10 @@ class PenalizedLDA(ProjectedClassifier):
             check_k(self.n_components, "n_components")
 
     def _in_units_of_deviations(
-        self, stats: ClassStats
+        self, stats: ColumnStats
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns that vary, their deviations (D^1/2), and the root of S_b in these units."""
-        variances, H = stats.within_variance(), stats.between_factor()
+        variances, H = stats.variance, stats.between / np.sqrt(stats.n_samples)
         used = np.flatnonzero((variances > 0) | H.any(axis=0))
         if used.size == 0:
             raise InputError("no column varies: there is nothing to separate the classes by")

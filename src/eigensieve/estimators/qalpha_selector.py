@@ -12,15 +12,18 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names_in,
     check_is_fitted,
     validate_data,
 )
 
+from ..backends.namespace import is_device_array, like, namespace
+from ..backends.opening import as_big_table
+from ..backends.tables import BigTable
 from ..core.budget import Budget
-from ..core.checks import check_labels, check_number
+from ..core.checks import check_number
+from ..core.feature_scaling import working_dtype
 from ..core.qalpha_null import QAlphaNull, compare_with_permuted
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import check_null_fits, make_rows
@@ -28,7 +31,11 @@ from ..core.solution import Status
 from ..core.weight_cut import CUTS, count_relevant
 from ..errors import InputError, OptionError
 from ..solvers.qalpha import check_classes, solve_rows, solve_table
-from ._shared import check_unique_names, clip_k, draw_seed, tell_if_unfinished
+from ._door import take_labels, take_table
+from ._shared import clip_k, draw_seed, tell_if_unfinished
+
+# weights that agree in so many digits of the largest are equal: those of copies need not be alike
+DIGITS = {"float64": 10, "float32": 5}
 
 
 class QAlphaSelector(SelectorMixin, BaseEstimator):
@@ -38,8 +45,10 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     norm), over orthonormal Q (n_samples, n_clusters) and weights alpha of unit norm: the weights
     that make the samples fall into ``n_clusters`` coherent clusters. No labels are needed; with
     them, variant="supervised" looks for coherent classes. The cost is linear in the number of
-    features. scipy.sparse tables are never filled in, float32 stays float32, and memory-mapped
-    tables are read block by block.
+    features. scipy.sparse tables are never filled in, float32 stays float32. Tables that do not fit
+    (memory-mapped, dask, zarr, HDF5, parquet) are read in blocks: wide ones twice in a cycle of
+    single steps, tall ones twice in all. Arrays of torch and cupy are used on their device
+    (variants standard, basic and supervised).
 
     Parameters
     ----------
@@ -92,6 +101,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     tol, max_iter : a start ends when alpha moves by at most tol in a cycle
     time_limit : seconds for all of the fit; the best so far is kept, with a warning
     random_state : seed of the random starts, permutations and landmarks; None is 0
+    device : "cuda", "cuda:1" or "cpu", where to compute (by torch); None: where X is
 
     Attributes
     ----------
@@ -157,6 +167,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         max_iter: int = 100,
         time_limit: float | None = None,
         random_state: Any = None,
+        device: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -179,9 +190,15 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.random_state = random_state
+        self.device = device
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> QAlphaSelector:
-        """Find the weights, and the features that have large ones."""
+    def fit(self, X: Any, y: ArrayLike | None = None) -> QAlphaSelector:
+        """Find the weights, and the features that have large ones.
+
+        X : table (n_samples, n_features)
+            Dense, scipy.sparse, memory-mapped, of dask, zarr, h5py, anndata or pyarrow (parquet),
+            or an array of torch or cupy.
+        """
         options = self._check_options()
         budget = Budget(time_limit=self.time_limit)
         data, code = self._take_data(X, y, options)
@@ -212,15 +229,41 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         tell_if_unfinished(status, kept)
         return self
 
-    def transform(self, X: ArrayLike) -> Any:
-        """The selected columns; with ``weight``, all columns times their weights."""
+    def transform(self, X: Any) -> Any:
+        """The selected columns; with ``weight``, all columns times their weights.
+
+        Those of a table on disk come as an array in memory, those of torch or cupy stay there.
+        """
+        check_is_fitted(self)
+        if is_device_array(X):
+            return self._transform_device(X)
+        is_array = isinstance(X, np.ndarray)  # a mapped one, too: numpy multiplies it
+        if as_big_table(X) is not None and not (self.weight and is_array):
+            return self._transform_big(X)
         if not self.weight:
             return super().transform(X)
-        check_is_fitted(self)
         table = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         # as the dtype of the table, where that can hold it: float32 stays float32
         alpha = self.alpha_.astype(np.result_type(table.dtype, np.float32), copy=False)
         return table.multiply(alpha).tocsr() if sparse.issparse(table) else table * alpha
+
+    def _transform_device(self, X: Any) -> Any:
+        table = take_table(self, X, reset=False)
+        if self.weight:
+            return table * like(self.alpha_, table, working_dtype(table))
+        return namespace(table).take(table, like(np.flatnonzero(self.support_), table), axis=1)
+
+    def _transform_big(self, X: Any) -> np.ndarray:
+        table: BigTable = take_table(self, X, reset=False)
+        if self.weight:
+            raise InputError(
+                f"X is {table.kind}, and all of its columns times their weights would be as large; "
+                "use weight=False, or multiply where it is: X * selector.alpha_"
+            )
+        chosen = np.flatnonzero(self.support_)
+        if not table.is_tall:
+            return table.columns(chosen)
+        return np.concatenate([block[:, chosen] for _, block in table.row_blocks()])
 
     def _check_options(self) -> QAlphaOptions:
         names = [field.name for field in fields(QAlphaOptions)]
@@ -252,21 +295,17 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
 
     def _take_data(self, X: Any, y: Any, options: QAlphaOptions) -> tuple[Any, np.ndarray | None]:
         """The table as it came (float32, mapped, sparse), and the class of every sample."""
-        check_unique_names(X)
         is_matrix = options.is_precomputed
-        formats = False if is_matrix else ("csr", "csc")
-        checks = {"accept_sparse": formats, "dtype": "numeric", "ensure_min_samples": 2}
-        self.classes_ = None
-        if options.variant != "supervised":
-            table, code = validate_data(self, X, **checks), None
-        else:
-            if y is not None:
-                check_labels(np.asarray(y))
-            table, y = validate_data(self, X, y, **checks)
-            check_classification_targets(y)
-            self.classes_ = np.unique(y)
-            code = check_classes(y, table.shape[0], options)
-        if table.dtype.kind not in "biuf":
+        table = take_table(
+            self, X, reset=True, device=self.device, accept_sparse=not is_matrix, min_samples=2,
+            dtype="numeric",
+        )  # fmt: skip
+        self.classes_, code = None, None
+        if options.variant == "supervised":
+            labels = take_labels(y, table.shape[0])
+            self.classes_ = np.unique(labels)
+            code = check_classes(labels, table.shape[0], options)
+        if getattr(table.dtype, "kind", "f") not in "biuf":
             raise InputError(f"X holds {table.dtype}; it must hold real numbers")
         if is_matrix and table.shape[0] != table.shape[1]:
             raise InputError(
@@ -288,7 +327,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         if options.is_precomputed:
             found = solve_table(data, None, options, budget, rng)
         else:
-            rows = make_rows(data, options)
+            rows = make_rows(data, options, code)
             if self.n_permutations > 0:
                 check_null_fits(rows, options)
             found = solve_rows(rows, code, options, budget, rng)
@@ -315,7 +354,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
                 k = count_relevant(self.alpha_, self.cut, float(self.energy))
             self.support_ = np.zeros(p, dtype=bool)
             # constant features, the only ones at exactly 0, come after negative weights
-            ranked = np.lexsort((-self.alpha_, self.alpha_ == 0))
+            ranked = np.lexsort((-_round(self.alpha_), self.alpha_ == 0))
             self.support_[ranked[:k]] = True
         names = getattr(self, "feature_names_in_", np.arange(p))
         self.selected_features_ = names[self.support_]
@@ -355,3 +394,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse, tags.input_tags.pairwise = not is_matrix, is_matrix
         tags.target_tags.required = self.variant == "supervised"
         return tags
+
+
+def _round(alpha: np.ndarray) -> np.ndarray:
+    return np.round(alpha / np.abs(alpha).max(), DIGITS[alpha.dtype.name])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import clone
 
 from ..core.builders import lda_pencil_from_stats
@@ -74,6 +75,7 @@ class RankedLDA(ProjectedClassifier):
     -----
     The scales of columns do not matter for a ranker that is named. Constant columns rank last; of
     equal scores the first column's comes first. For two classes "pearson" and "anova" are the same.
+    X may be a scipy.sparse matrix, which stays one; a function or a selector is given it as it is.
 
     Examples
     --------
@@ -86,6 +88,8 @@ class RankedLDA(ProjectedClassifier):
     >>> round(lda.score(X, y), 2)
     0.94
     """
+
+    _takes_tables = True
 
     def __init__(
         self,
@@ -102,12 +106,12 @@ class RankedLDA(ProjectedClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> RankedLDA:
+    def fit(self, X: Any, y: ArrayLike) -> RankedLDA:
         """Rank the features, and fit the classifier on the first k."""
         prepared = self._prepare(X, y)
         return self._finish(prepared, clip_k(self.n_features_to_select, self.n_features_in_))
 
-    def fit_path(self, X: ArrayLike, y: ArrayLike, ks: Iterable[int]) -> dict[int, RankedLDA]:
+    def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, RankedLDA]:
         """One fitted classifier per k, from a single ranking.
 
         Values of k above the number of columns are left out. The estimator itself is not changed.
@@ -126,7 +130,11 @@ class RankedLDA(ProjectedClassifier):
             models[k] = model._finish(prepared, k)
         return models
 
-    def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
+    def _open(self, X: Any) -> Any:
+        """Sparse tables stay sparse; all others are taken into memory."""
+        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
+
+    def _prepare(self, X: Any, y: ArrayLike) -> _Prepared:
         rank, selector = self._find_ranker()
         data, code = self._take_data(X, y)
         stats = ClassStats.from_data(data, code, form="rows")

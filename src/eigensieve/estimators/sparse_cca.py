@@ -110,7 +110,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     -----
     Without shrinkage and with all features it is classical CCA. Constant columns are never
     preferred; of identical columns the first is taken. The scale of a column does not matter.
-    If a view has no part in a component (its correlation is zero) its weights are zero.
+    If a view has no part in a component (its correlation is zero) its weights are zero. Sparse
+    views are centred on paper, and never filled in.
 
     Examples
     --------
@@ -155,6 +156,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
         return tags
 
     # -- fitting -------------------------------------------------------------------
@@ -164,9 +166,9 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
         Parameters
         ----------
-        X : array or frame (n, p), the first view; or both views, as a mapping name -> table
-            (first, second) or a MuData
-        y : array or frame (n, q) or (n,), the second view; None if X holds both
+        X : array, frame or sparse matrix (n, p), the first view; or both views, as a mapping
+            name -> table (first, second) or a MuData
+        y : array, frame or sparse matrix (n, q), or (n,), the second view; None if X holds both
         """
         data = self._prepare(X, y)
         self.solutions_ = self._search(data)
@@ -182,10 +184,11 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._require_both(views)
         first, second = self._validate(views, reset=True)
         self.view_names_ = views.names
-        self.x_mean_ = np.asarray(first.mean(axis=0, dtype=np.float64))
-        self.y_mean_ = np.asarray(second.mean(axis=0, dtype=np.float64))
+        # that of a sparse table is a row of a matrix
+        self.x_mean_ = np.asarray(first.mean(axis=0, dtype=np.float64)).ravel()
+        self.y_mean_ = np.asarray(second.mean(axis=0, dtype=np.float64)).ravel()
         k = self._cardinality(views.names)
-        m = self._count_components(len(first))
+        m = self._count_components(first.shape[0])
         shrinkage: Any = self.shrinkage
         if isinstance(shrinkage, Mapping):
             shrinkage = per_view(shrinkage, views.names, "shrinkage")
@@ -356,7 +359,7 @@ def _without(pencil: Pencil, solution: Solution) -> Pencil:
     return pencil
 
 
-def _unit_variance(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
     scores = rows @ weights
     sizes = np.linalg.norm(scores, axis=0)

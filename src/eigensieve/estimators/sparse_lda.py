@@ -16,23 +16,31 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.builders import check_ridge, lda_pencil_from_stats
-from ..core.checks import check_k, check_labels
+from ..backends.namespace import to_numpy
+from ..backends.tables import BigTable
+from ..core.builders import (
+    check_ridge,
+    lda_pencil_from_stats,
+    lda_stats,
+    stats_shrinkage,
+    sums_form,
+)
+from ..core.checks import check_k
 from ..core.criteria import fix_signs, generalized_eigh
 from ..core.pencil import Pencil
-from ..core.shrinkage import resolve_shrinkage
 from ..core.solution import Solution
 from ..core.stats import ClassStats, ClassWeight
+from ..core.streamed_builders import streamed_lda
 from ..errors import InputError
 from ..solvers.dispatch import serves, solve, solve_path
+from ._door import by_row_blocks, read_columns, take_labels, take_table
+from ._partial import PartialSums
 from ._rules import check_priors
 from ._shared import (
     check_certificate,
     check_solver_options,
-    check_unique_names,
     clip_k,
     draw_seed,
     feature_indices,
@@ -101,6 +109,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         What a sample of each class counts in the scatters, hence in the selection: 1, 1/n_k (all
         classes alike) or the weight given (1 for a class that the dict does not name). The
         share of a class, which replaces its frequency, is proportional to weight_k n_k.
+    device : where to compute: "cuda" or another device of torch, for arrays in memory
+        An array of torch or cupy is computed on where it lies, without this.
 
     Attributes
     ----------
@@ -121,6 +131,12 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     columns the first is taken. Features that do not vary within the classes count as
     (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
     best set so far in the fitted estimator and then raises KeyboardInterrupt.
+
+    X may be dense, a scipy.sparse matrix, or a table that is not in memory (a memory map, dask,
+    zarr, HDF5, AnnData or parquet): a tall one is read once, in blocks of rows; of a wide one
+    blocks of columns are read as often as the search needs them. The result is that of the table
+    in memory. A tall table leaves p x p numbers there: once with a number as ``shrinkage``, for
+    each of the K classes with ``class_weight``, and 2K + 1 times with "auto".
 
     Examples
     --------
@@ -151,6 +167,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         solver_options: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         class_weight: ClassWeight = None,
+        device: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.solver = solver
@@ -166,12 +183,42 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         self.solver_options = solver_options
         self.random_state = random_state
         self.class_weight = class_weight
+        self.device = device
 
     # -- fitting -------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseLDA:
+    def fit(self, X: Any, y: ArrayLike) -> SparseLDA:
         """Select the features and fit the classifier."""
-        data = self._prepare(X, y)
+        self.__dict__.pop("_partial", None)
+        return self._select(self._prepare(X, y))
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> SparseLDA:
+        """Count some more samples, and select and fit anew from all that were seen.
+
+        The result is that of `fit` on all samples given so far, without those of an earlier `fit`.
+        p x p numbers are kept, as of a tall table, for 20,000 features at most. Every call runs
+        the search: give the samples in few, large parts.
+
+        Parameters
+        ----------
+        X : some samples, as for `fit`
+        y : their labels
+        classes : all labels there will ever be, optional
+            Needed if the first samples are of one class only: the estimator is then not fitted
+            until a second one has come.
+        """
+        check_certificate(self.certificate)
+        partial = getattr(self, "_partial", PartialSums())
+        table = take_table(self, X, reset=partial.is_empty)
+        form = sums_form(self.shrinkage, self.class_weight)
+        partial = partial.add(table, take_labels(y, table.shape[0]), form, classes)
+        data = self._prepare_stats(partial.stats) if partial.is_enough() else None
+        self._partial = partial
+        if data is None:
+            self.__dict__.pop("solution_", None)  # of an earlier fit
+        return self if data is None else self._select(data)
+
+    def _select(self, data: _Prepared) -> SparseLDA:
         k = self.n_features_to_select
         if not is_left_to_penalty(k, self.solver_options):
             k = clip_k(k, data.n_free)
@@ -182,7 +229,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         tell_if_unfinished(self.solution_.status, self.solution_)
         return self
 
-    def fit_path(self, X: ArrayLike, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
+    def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
         """One fitted classifier per k, from a single search for the whole path.
 
         Values of k that ``include`` and ``exclude`` do not allow are left out, and so are
@@ -206,27 +253,31 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         tell_if_unfinished(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
-    def _prepare(self, X: ArrayLike, y: ArrayLike) -> _Prepared:
-        check_unique_names(X)
+    def _prepare(self, X: Any, y: ArrayLike) -> _Prepared:
         check_certificate(self.certificate)
-        check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
-        data, labels = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
-        check_classification_targets(labels)
-        stats = ClassStats.from_data(data, labels, form="rows")
-        assert stats.rows is not None
-        s = resolve_shrinkage(self.shrinkage, stats.rows, stats.classes.size)
+        table = take_table(self, X, reset=True, device=self.device, min_samples=2)
+        labels = take_labels(y, table.shape[0])
+        if isinstance(table, BigTable) and not table.is_tall:
+            options = self.shrinkage, self.ridge, self.class_weight
+            return self._check_wishes(*streamed_lda(table, labels, *options))
+        return self._prepare_stats(lda_stats(table, labels, self.shrinkage, self.class_weight))
+
+    def _prepare_stats(self, stats: ClassStats) -> _Prepared:
+        """``stats.rows``, if there are any, are the pencil's from now on."""
+        s = stats_shrinkage(stats, self.shrinkage)
         stats = stats.weighted(self.class_weight)
         pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
+        return self._check_wishes(replace(stats, rows=None), s, pencil)
+
+    def _check_wishes(self, stats: ClassStats, s: float, pencil: Pencil) -> _Prepared:
+        """Before the search, not after it."""
         self.classes_ = stats.classes
-        check_priors(self.priors, stats.priors)  # before the search, not after it
+        check_priors(self.priors, stats.priors)
         self._n_directions(stats)
         names = getattr(self, "feature_names_in_", None)
         include = feature_indices(self.include, names, pencil.size, "include")
         exclude = feature_indices(self.exclude, names, pencil.size, "exclude")
-        # the residual rows now belong to the pencil, which scaled them
-        return _Prepared(replace(stats, rows=None), pencil, s, include, exclude)
+        return _Prepared(stats, pencil, s, include, exclude)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return {
@@ -265,7 +316,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         covariance = small.B
         scale = 1.0 / np.sqrt(np.diag(covariance))
         # centred means: a large offset of the data must not cancel in the intercept
-        centred = (stats.means - self.xbar_)[:, S]
+        centred = stats.means[:, S] - self.xbar_[S]
         weights = np.linalg.solve(covariance * np.outer(scale, scale), (centred * scale).T)
         coef = np.zeros((stats.classes.size, stats.n_features))
         coef[:, S] = (weights * scale[:, None]).T
@@ -295,45 +346,55 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     # -- using ---------------------------------------------------------------------
 
-    def _columns(self, X: ArrayLike) -> np.ndarray:
+    def _columns(self, X: Any) -> np.ndarray:
         """The selected columns of X, float64."""
-        check_is_fitted(self)
-        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(data[:, self.solution_.support], dtype=np.float64)
+        check_is_fitted(self, "solution_")
+        return read_columns(take_table(self, X, reset=False), self.solution_.support)
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
+    @by_row_blocks
+    def decision_function(self, X: Any) -> np.ndarray:
         """Discriminant scores: (n,) for two classes, (n, n_classes) otherwise."""
         columns = self._columns(X)
         scores = columns @ self.coef_[:, self.solution_.support].T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class of every row."""
         scores = self.decision_function(X)
         index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[index]
 
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities under the Gaussian model with a common covariance."""
         return softmax(self._full_scores(X), axis=1)
 
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
         return log_softmax(self._full_scores(X), axis=1)
 
-    def _full_scores(self, X: ArrayLike) -> np.ndarray:
+    def _full_scores(self, X: Any) -> np.ndarray:
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
         return scores
 
-    def transform(self, X: ArrayLike) -> np.ndarray:
+    @by_row_blocks
+    def transform(self, X: Any) -> np.ndarray:
         """Project on the discriminant directions, (n, n_components)."""
         columns = self._columns(X)
         S = self.solution_.support
         return (columns - self.xbar_[S]) @ self.scalings_[S]
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of rows whose class is predicted right."""
+        return float(super().score(X, to_numpy(y), sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the selected features."""
-        check_is_fitted(self)
+        check_is_fitted(self, "solution_")
         return self.solution_.support.copy() if indices else self.support_

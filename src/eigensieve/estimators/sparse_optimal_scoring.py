@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..core.budget import Budget
 from ..core.checks import check_k, check_number
+from ..core.column_stats import class_contrasts
 from ..core.scoring import ScoringProblem
 from ..core.solution import Status
 from ..errors import OptionError
@@ -75,7 +77,8 @@ class SparseOptimalScoring(ProjectedClassifier):
     -----
     The scale of a column matters: standardise columns of different units. Constant columns are
     never used, of identical ones the first is unless there is a ridge. The criterion is not convex
-    for more than two classes: the answer belongs to a start, which is always the same.
+    for more than two classes: the answer belongs to a start, which is always the same. X may be a
+    scipy.sparse matrix, which is centred on paper.
 
     Examples
     --------
@@ -91,6 +94,8 @@ class SparseOptimalScoring(ProjectedClassifier):
     >>> round(lda.score(X, y), 2)
     1.0
     """
+
+    _takes_tables = True
 
     def __init__(
         self,
@@ -117,7 +122,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         self.max_iter = max_iter
         self.time_limit = time_limit
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseOptimalScoring:
+    def fit(self, X: Any, y: ArrayLike) -> SparseOptimalScoring:
         """Find the directions and the rule."""
         budget = Budget(self.time_limit)
         check_rule(self.rule, self.priors)
@@ -154,6 +159,10 @@ class SparseOptimalScoring(ProjectedClassifier):
                 )
         return self
 
+    def _open(self, X: Any) -> Any:
+        """Sparse tables stay sparse; all others are taken into memory."""
+        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
+
     def _wanted(self, m: int) -> list[Any]:
         """The number of features as given: one for all directions, or one for each."""
         wanted: Any = self.n_features_to_select
@@ -174,7 +183,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         for i, direction in enumerate(found):
             scalings[direction.solution.support, i] = direction.solution.rows[:, 0]
         scores = problem.factor @ scalings
-        size = np.sqrt(np.square(scores).mean(axis=0))
+        size = np.sqrt(np.square(scores).sum(axis=0) / problem.n_samples)
         self._set_directions(scalings / size, problem.mean, problem.means)
         self.solutions_ = [d.solution for d in found]
         self.supports_ = [s.support for s in self.solutions_]
@@ -182,6 +191,6 @@ class SparseOptimalScoring(ProjectedClassifier):
         self.n_iter_ = np.array([d.n_iter for d in found])
         first = np.unique(code, return_index=True)[1]
         a = np.column_stack([d.scores for d in found])
-        self.theta_ = np.sqrt(len(code)) * problem.target[first] @ a
+        self.theta_ = np.sqrt(len(code)) * class_contrasts(code)[first] @ a
         separation = np.square(problem.target.T @ (scores / size)).sum(axis=0)
         self.explained_variance_ratio_ = separation / separation.sum()

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.builders import pca_pencil
+from ..backends.tables import BigTable
+from ..core.builders import pca_pencil_from_stats, pca_stats
 from ..core.checks import check_k
 from ..core.deflation import check_deflation, deflate, explained_variances
 from ..core.pencil import Pencil
 from ..core.solution import Solution, Status
+from ..core.streamed_builders import streamed_pca
 from ..errors import InputError, OptionError
 from ..solvers.dispatch import finds_jointly, solve, solve_components
+from ._door import by_row_blocks, read_columns, take_table
+from ._partial import PartialSums
 from ._shared import (
     check_certificate,
     check_solver_options,
-    check_unique_names,
     clip_k,
     draw_seed,
     is_left_to_penalty,
@@ -89,6 +92,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     cardinality. Columns are centred, not scaled: standardise them first for a
     PCA of correlations. Constant columns are never preferred.
 
+    X may be dense, a scipy.sparse matrix (centred on paper only), or a table that is not in memory
+    (a memory map, dask, zarr, HDF5, AnnData or parquet): one with more samples than features is
+    read once, in blocks of rows, and leaves p x p numbers in memory; of a wide one blocks of
+    columns are read as often as the search needs them. The result is that of the table in memory.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -123,20 +131,48 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.solver_options = solver_options
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: None = None) -> SparsePCA:
+    def fit(self, X: Any, y: None = None) -> SparsePCA:
         """Find the components, one after the other (for "spca" all at once)."""
-        check_unique_names(X)
-        data = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        self.__dict__.pop("_partial", None)
+        self._check_choices()
+        table = take_table(self, X, reset=True, min_samples=2)
+        if isinstance(table, BigTable) and not table.is_tall:
+            mean, on_disk = streamed_pca(table)
+            return self._find(on_disk, mean, table.shape[0])
+        stats = pca_stats(table)
+        return self._find(pca_pencil_from_stats(stats), stats.means[0], stats.n_samples)
+
+    def partial_fit(self, X: Any, y: None = None) -> SparsePCA:
+        """Count some more samples, and find the components anew from all that were seen.
+
+        The result is that of `fit` on all samples given so far; those of an earlier `fit` do not
+        count. What is kept is p x p numbers: no more than 20,000 features. Every call runs the
+        search: give the samples in few, large parts. After a first sample alone nothing is
+        fitted yet.
+        """
+        self._check_choices()
+        partial = getattr(self, "_partial", PartialSums())
+        table = take_table(self, X, reset=partial.is_empty)
+        partial = partial.count(table, np.zeros(table.shape[0], dtype=np.int8), "gram")
+        self._partial = partial
+        if partial.stats.n_samples < 2:
+            self.__dict__.pop("solution_", None)  # of an earlier fit
+            return self
+        pencil = pca_pencil_from_stats(partial.stats)
+        return self._find(pencil, partial.stats.means[0], partial.stats.n_samples)
+
+    def _check_choices(self) -> None:
         check_deflation(self.deflation)
         check_certificate(self.certificate)
-        self.n_samples_ = data.shape[0]
-        self.mean_ = np.asarray(data.mean(axis=0, dtype=np.float64))
-        pencil = pca_pencil(data)
-        ks = self._cardinalities(*data.shape)
+
+    def _find(self, pencil: Pencil, mean: np.ndarray, n_samples: int) -> SparsePCA:
+        """The components of the samples' pencil."""
+        self.n_samples_, self.mean_ = n_samples, mean
+        ks = self._cardinalities(n_samples, pencil.size)
         search = self._search_jointly if finds_jointly(self.solver) else self._search
         self.components_, self.solutions_ = search(pencil, ks, self._options(ks))
         self.solution_ = self.solutions_[0]
-        self.support_ = np.zeros(data.shape[1], dtype=bool)
+        self.support_ = np.zeros(pencil.size, dtype=bool)
         self.support_[np.concatenate([s.support for s in self.solutions_])] = True
         self._n_features_out = len(self.components_)
         self._set_variances(pencil)
@@ -231,17 +267,17 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             setattr(self, f"{name}_variance_", variance * unbiased)
             setattr(self, f"{name}_variance_ratio_", variance / total)
 
-    def transform(self, X: ArrayLike) -> np.ndarray:
+    @by_row_blocks
+    def transform(self, X: Any) -> np.ndarray:
         """Scores of the rows on the components, (n, n_components)."""
-        check_is_fitted(self)
-        data = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        check_is_fitted(self, "solution_")
+        table = take_table(self, X, reset=False)
         S = np.flatnonzero(self.support_)
-        columns = np.asarray(data[:, S], dtype=np.float64) - self.mean_[S]
-        return columns @ self.components_[:, S].T
+        return (read_columns(table, S) - self.mean_[S]) @ self.components_[:, S].T
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Rows in the span of the components that have these scores (least squares)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "solution_")
         scores = np.asarray(X, dtype=np.float64)
         if scores.ndim != 2 or scores.shape[1] != len(self.components_):
             raise InputError(
@@ -249,7 +285,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         return scores @ np.linalg.pinv(self.components_.T) + self.mean_
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the features used by any component."""
-        check_is_fitted(self)
+        check_is_fitted(self, "solution_")
         return np.flatnonzero(self.support_) if indices else self.support_

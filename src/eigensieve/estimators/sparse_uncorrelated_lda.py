@@ -14,6 +14,7 @@ from ..core.budget import Budget
 from ..core.pursuit import judge
 from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
 from ..solvers.pursuit import check_method, pursue
+from ._door import take_table
 from ._shared import check_solver_options, tell_if_unfinished
 from ._uncorrelated import UncorrelatedClassifier
 
@@ -44,6 +45,8 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
     time_limit : seconds for the search
     solver_options : dict, of "bregman": mu, delta, tau, tol, max_iter
         See `eigensieve.basis_pursuit`.
+    device : where to compute the factors: "cuda" or another device of torch, for arrays in memory
+        An array of torch or cupy is computed on where it lies, without this.
 
     Attributes
     ----------
@@ -67,6 +70,12 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
 
     Notes
     -----
+    X may be dense (of torch and cupy, too), a scipy.sparse matrix, or a table that is not in memory
+    (a memory map, dask, zarr, HDF5, AnnData or parquet). Of those the smaller Gram matrix, n x n or
+    p x p, is in memory, and ``rank_tol`` is not below about 1e-7; wide ones are solved on a set of
+    columns that grows until a pass over all columns finds none that could do better. "bregman"
+    takes no wide ones.
+
     The scale of a column matters, as in a lasso: standardise columns of different units. With more
     independent samples than columns (n > p) there is one solution only, and it is not sparse.
     Constant columns are never used; of identical columns the first is. Where all canonical
@@ -100,6 +109,7 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         rank_tol: float = RANK_TOL,
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
+        device: Any = None,
     ) -> None:
         self.penalty = penalty
         self.solver = solver
@@ -108,8 +118,9 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         self.rank_tol = rank_tol
         self.time_limit = time_limit
         self.solver_options = solver_options
+        self.device = device
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SparseUncorrelatedLDA:
+    def fit(self, X: Any, y: ArrayLike) -> SparseUncorrelatedLDA:
         """Find the directions of least norm and the rule."""
         check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
         self._fit(X, y)
@@ -122,15 +133,17 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
             )
         return self
 
+    def _open(self, X: Any) -> Any:
+        return take_table(self, X, reset=True, device=self.device, min_samples=2)
+
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         budget = Budget(self.time_limit)
         options = check_solver_options(self.solver_options)
         rows, target = family.rows, family.target
         with budget.interruptible():
             answer = pursue(rows, target, self.penalty, self.solver, budget, options)
-        solution = judge(
-            rows, target, answer.x, answer.y, self.penalty, self.solver, answer.stopped
-        )
+        x = family.polish(answer.x)
+        solution = judge(rows, target, x, answer.y, self.penalty, self.solver, answer.stopped)
         self.solution_ = replace(solution, n_iter=answer.n_iter, seconds=budget.seconds)
         self.dual_ = family.to_samples(self.solution_.y)
         return self.solution_.x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +51,10 @@ class UncorrelatedLDA(UncorrelatedClassifier):
 
     Notes
     -----
+    X may be dense (of torch and cupy, too), a scipy.sparse matrix, or a table that is not in memory
+    (a memory map, dask, zarr, HDF5, AnnData or parquet). Of those the smaller Gram matrix, n x n or
+    p x p, is in memory, and ``rank_tol`` is not below about 1e-7.
+
     With independent samples (p >= n, as a rule) all training rows of a class fall on one point, and
     all rules agree on which class is nearest (but for priors). Probabilities: with "centroid" those
     of Gaussians with the total covariance, cautious; with "lda" the covariance within the classes,
@@ -81,7 +86,7 @@ class UncorrelatedLDA(UncorrelatedClassifier):
         self.priors = priors
         self.rank_tol = rank_tol
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> UncorrelatedLDA:
+    def fit(self, X: Any, y: ArrayLike) -> UncorrelatedLDA:
         """Find the directions and the rule."""
         self._fit(X, y)
         self._tell_if_inexact()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -122,6 +123,7 @@ def certify(
     n_jobs: int | None = None,
     callback: Callback | None = None,
     random_state: int | None = None,
+    client: Any = None,
 ) -> Certificate:
     """An upper bound and the gap for a set of features, whoever chose it.
 
@@ -136,7 +138,7 @@ def certify(
     criterion : "lambda_max", "trace" or "logdet"
     time_limit : seconds, None for no limit; 0 gives the bound at the root of the search
     include, exclude : features that every rival must, or must not, have; the given set, too
-    gap_tol, n_jobs, callback, random_state : as in `solve`
+    gap_tol, n_jobs, callback, random_state, client : as in `solve`
 
     Returns
     -------
@@ -174,6 +176,7 @@ def certify(
         n_jobs,
         callback,
         random_state,
+        client,
         start=chosen,
     )
     return _judge(given, _with_bound(found, problem))

@@ -16,12 +16,15 @@ from ..core.budget import Budget, Callback
 from ..core.checks import check_k
 from ..core.pencil import Pencil
 from ..core.problem import Problem, make_problem
+from ..core.search import check_client
 from ..core.solution import Solution, SolutionPath
+from ..core.streamed_pencil import StreamedPencil
 from ..errors import InputError, OptionError
 from .base import Solver
+from .streamed import check_on_disk, solve_on_disk
 
 # Arguments that every call may carry; a solver gets those it declares.
-SHARED_OPTIONS = ("random_state", "n_jobs")
+SHARED_OPTIONS = ("random_state", "n_jobs", "client")
 # Options that count something, wherever they occur, and the least they may be.
 LEAST = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 
@@ -38,6 +41,7 @@ def solve(
     n_jobs: int | None = None,
     callback: Callback | None = None,
     random_state: int | None = None,
+    client: Any = None,
     **solver_options: Any,
 ) -> Solution:
     """Choose k features of a pencil.
@@ -55,6 +59,9 @@ def solve(
     n_jobs : threads, for solvers that use them; the result does not depend on it
     callback : called with progress events
     random_state : seed, for solvers that use random starts; None is 0: no two calls differ
+    client : dask.distributed.Client, optional
+        Of a cluster whose workers share a long exact search; the result does not depend on it.
+        Solvers that have no use for it ignore it, as they do n_jobs.
     **solver_options : options of that solver
 
     Returns
@@ -68,11 +75,13 @@ def solve(
     >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
     [1, 3]
     """
+    pencil = _in_memory_if_small(pencil)
     if k is None:
         k = _most(pencil, exclude, solver_options)
     problem = make_problem(pencil, k, criterion, include, exclude)
     budget = Budget(time_limit, gap_tol, callback)
-    chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
+    shared = _check_shared(random_state, n_jobs, client)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
     with budget.interruptible():
         return _run(chosen, problem, budget, options)
 
@@ -89,6 +98,7 @@ def solve_path(
     n_jobs: int | None = None,
     callback: Callback | None = None,
     random_state: int | None = None,
+    client: Any = None,
     **solver_options: Any,
 ) -> SolutionPath:
     """Solutions for several k; ``path[k]`` is the one with k features.
@@ -106,6 +116,7 @@ def solve_path(
     >>> path.ks
     [1, 2, 3, 4, 5, 6]
     """
+    pencil = _in_memory_if_small(pencil)
     sizes = _path_sizes(pencil, ks, criterion, include, exclude)
     for k in (sizes[0], sizes[-1]):
         problem = make_problem(pencil, k, criterion, include, exclude)
@@ -113,7 +124,8 @@ def solve_path(
         for k in sizes:
             problem.with_k(k)
     budget = Budget(time_limit, gap_tol, callback)
-    chosen, options = _prepare(problem, solver, solver_options, random_state, n_jobs)
+    shared = _check_shared(random_state, n_jobs, client)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
     with budget.interruptible():
         if chosen.path is not None and problem.quota is None:
             solutions: dict[Any, Solution] = chosen.path(problem, sizes, budget, **options)
@@ -123,7 +135,7 @@ def solve_path(
                 if solutions and budget.stop() is not None:
                     break
                 part = problem.with_k(k)
-                chosen, options = _prepare(part, solver, solver_options, random_state, n_jobs)
+                chosen, options = _prepare(part, solver, solver_options, shared)
                 if solutions and chosen.warm_start:
                     options["start"] = solutions[max(solutions)].support
                 solutions[k] = _run(chosen, part, budget, options)
@@ -190,9 +202,11 @@ def solve_components(
     ``ks`` has one entry per component: k, or None for as many as the penalty leaves. No component
     is taken out of the pencil, so that all Solutions are of the pencil as it is.
     """
+    pencil = _in_memory_if_small(pencil)
     problem = make_problem(pencil, max(pencil.size if k is None else k for k in ks))
     budget = Budget(time_limit)
-    chosen, options = _prepare(problem, solver, solver_options, random_state, None)
+    shared = _check_shared(random_state)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
     assert chosen.components is not None
     with budget.interruptible():
         return chosen.components(problem, ks, budget, **options)
@@ -235,8 +249,7 @@ def _prepare(
     problem: Problem,
     name: str,
     given: dict[str, Any],
-    random_state: int | None,
-    n_jobs: int | None,
+    shared: dict[str, Any],
 ) -> tuple[Solver, dict[str, Any]]:
     """The solver, and the options it will be called with, checked."""
     solvers = find_solvers()
@@ -258,6 +271,8 @@ def _prepare(
     reason = None if solver.refuses is None else solver.refuses(problem)
     if reason is not None:
         raise OptionError(f"solver {name!r} {reason}")
+    if isinstance(problem.pencil, StreamedPencil):
+        check_on_disk(solver, problem)
     known = _options_of(solver)
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
@@ -273,17 +288,24 @@ def _prepare(
             raise OptionError(
                 f"{option} is {value!r}; it must be a whole number >= {least}, or None"
             )
-    shared: dict[str, Any] = {"random_state": random_state, "n_jobs": n_jobs}
-    for option, value in shared.items():
+    return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
+
+
+def _check_shared(
+    random_state: int | None, n_jobs: int | None = None, client: Any = None
+) -> dict[str, Any]:
+    """The shared options, by name, checked."""
+    for option, value in (("random_state", random_state), ("n_jobs", n_jobs)):
         if isinstance(value, bool) or not isinstance(value, Integral | None):
             raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
     if random_state is not None and random_state < 0:
         raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
     if n_jobs == 0:
         raise OptionError("n_jobs is 0; it must be a number of threads, or -1 for all cores")
-    if random_state is None:  # the same call gives the same answer
-        shared["random_state"] = 0
-    return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
+    if client is not None:
+        check_client(client)
+    seed = 0 if random_state is None else random_state  # the same call gives the same answer
+    return dict(zip(SHARED_OPTIONS, (seed, n_jobs, client)))
 
 
 def _options_of(solver: Solver) -> list[str]:
@@ -296,4 +318,13 @@ def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, An
     assert solver.solve is not None
     if solver.warm_start and options.get("start") is not None:
         options = {**options, "start": problem.places(options["start"])}
+    if isinstance(problem.pencil, StreamedPencil):
+        return solve_on_disk(solver, problem, budget, options)
     return solver.solve(problem, budget, **options)
+
+
+def _in_memory_if_small(pencil: Any) -> Any:
+    """A table on disk that is no larger than one block of it is read as a whole."""
+    if isinstance(pencil, StreamedPencil) and pencil.is_small:
+        return pencil.load_all()
+    return pencil

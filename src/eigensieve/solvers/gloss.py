@@ -16,10 +16,12 @@ from ..core.budget import Budget, Callback
 from ..core.checks import check_k, check_number
 from ..core.group_lasso import TOL, GroupLassoSolution
 from ..core.penalty_search import Search, solve_at
+from ..core.row_factor import RowFactor
 from ..core.scoring import ScoringProblem
 from ..errors import OptionError
 from .dual_group_lasso import DualGroupLassoSearch, can_solve, suits
 from .group_lasso import GroupLassoSearch
+from .group_lasso_columns import ColumnSearch, Run
 from .variational_group_lasso import VariationalSearch
 
 SOLVERS = ("auto", "working-set", "dual", "variational")
@@ -48,11 +50,20 @@ def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget
             "solver 'dual' is for within='diagonal' (or a ridge that is a number), at most 21 "
             "classes, and columns that vary within the classes; use 'working-set'"
         )
+    if isinstance(problem.factor, RowFactor):
+        return ColumnSearch(
+            problem, budget, tol, lambda part: make_search(part, solver, tol, budget)
+        )
     if solver == "variational":
         return VariationalSearch(problem, budget, tol)
     if solver == "dual" or (solver == "auto" and suits(problem)):
         return DualGroupLassoSearch(problem, budget, tol)
     return GroupLassoSearch(problem, budget, tol)
+
+
+def run_search(search: Search, run: Run) -> list[GroupLassoSolution]:
+    """What ``run`` gets from a search; of a table that is not in memory, in passes over it."""
+    return search.settle(run) if isinstance(search, ColumnSearch) else run(search)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +134,7 @@ class GlossPath:
 
 
 def gloss_path(
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     alphas: ArrayLike | None = None,
     *,
@@ -140,7 +151,7 @@ def gloss_path(
 
     Parameters
     ----------
-    X : array (n, p)
+    X : array (n, p), scipy.sparse matrix, or a table that is read in blocks (dask, zarr, ...)
     y : array (n,), class labels
     alphas : penalties as shares of lambda_max, 1e-9 to 1; solved in descending order
         By default 15, from 1 to 1/128, each 1 / sqrt(2) of the one before.
@@ -171,9 +182,9 @@ def gloss_path(
     shares = check_alphas(alphas)
     tolerance = check_method(solver, tol)
     problem = ScoringProblem.from_data(X, y, within=within, weights=weights, ridge=ridge)
-    search = make_search(problem, solver, tolerance, budget)
-    solutions: list[GroupLassoSolution] = []
-    with budget.interruptible():
+
+    def follow(search: Search) -> list[GroupLassoSolution]:
+        solutions: list[GroupLassoSolution] = []
         for i, alpha in enumerate(shares):
             solution = solve_at(search, float(alpha))
             too_many = most is not None and solution.support.size > most
@@ -181,7 +192,11 @@ def gloss_path(
                 break
             solutions.append(solution)
             budget.report("gloss", "path", i + 1, total=shares.size)
-    return GlossPath(problem, tuple(solutions))
+        return solutions
+
+    with budget.interruptible():
+        search = make_search(problem, solver, tolerance, budget)
+        return GlossPath(problem, tuple(run_search(search, follow)))
 
 
 def check_alphas(alphas: ArrayLike | None) -> np.ndarray:

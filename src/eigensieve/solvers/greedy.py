@@ -2,7 +2,8 @@
 
 Forward adds the feature that raises the criterion most, backward deletes the one that
 lowers it least; one run of each gives the whole path of k. A 1-swap local search
-polishes every set that is asked for. p x p is never formed for a factor pencil.
+polishes every set that is asked for. p x p is never formed for a factor pencil; a table on disk is
+searched by column generation, which gives the same sets.
 
 Costs (p features, n rows in the factor): forward O(p (n + k)) a step, for the largest
 eigenvalue O(p (n + k^2)); backward O(p n) a step, dense O(p^2); one scan of all p k swaps
@@ -11,8 +12,8 @@ O(p (n + k)), for the largest eigenvalue O(p (n + k^2)).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -20,12 +21,14 @@ import numpy as np
 from ..core.backward import backward_is_cheap, backward_pass
 from ..core.budget import Budget
 from ..core.checks import check_k
+from ..core.column_generation import Trail, generate
 from ..core.forward import forward_pass
 from ..core.moves import can_refine_many, starting_supports
 from ..core.problem import Problem
 from ..core.secular import first_max
 from ..core.solution import Solution, Status, relative_gap
 from ..core.start import best_of
+from ..core.streamed_pencil import StreamedPencil
 from ..core.swap import swap_refine, working_criterion
 from ..errors import OptionError
 from .base import Solver
@@ -91,7 +94,7 @@ def greedy_path(
     ----------
     direction : "auto", "forward", "backward" or "both"
         "auto" runs both up to 2,000 features (and where a backward pass of the largest
-        eigenvalue is affordable), forward otherwise.
+        eigenvalue is affordable), forward otherwise. A table on disk is searched forward.
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
         Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
@@ -104,16 +107,70 @@ def greedy_path(
         n_starts = N_STARTS if swap and working_criterion(problem) == "lambda_max" else 0
     if max_iter is not None:
         budget.max_iter = check_k(max_iter, "max_iter")
-    candidates = _run_passes(problem, ks, budget, direction)
     rng = np.random.default_rng(random_state)
+    plan = _Plan(
+        _resolve_direction(problem, direction),
+        swap,
+        lambda part: starting_supports(part, n_starts, rng, budget),
+        can_refine_many,
+    )
+    if isinstance(problem.pencil, StreamedPencil):
+        return _search_on_disk(problem, ks, budget, plan)
+    return _search(problem, ks, budget, plan)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to search: what depends on the whole problem, also where a part of it is searched."""
+
+    direction: str
+    swap: bool
+    starts: Callable[[Problem], Iterable[np.ndarray]]
+    refines_many: Callable[[Problem], bool]
+    trail: Trail | None = None
+
+
+def _search(
+    problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
+) -> dict[int, Solution]:
+    candidates = _run_passes(problem, ks, budget, plan)
     solutions: dict[int, Solution] = {}
     for step, k in enumerate(sorted(candidates.sets)):
         if solutions and budget.stop() is not None:
             break
         part = problem.with_k(k)
-        starts = starting_supports(part, n_starts, rng, budget)
-        solutions[k] = _finish(part, candidates, starts, budget, swap)
+        solutions[k] = _finish(part, candidates, budget, plan)
         budget.report("greedy", "swap", step + 1, total=len(ks), objective=solutions[k].objective)
+    return solutions
+
+
+def _search_on_disk(
+    problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
+) -> dict[int, Solution]:
+    """The same search where the columns are on disk: see core/column_generation.py."""
+    starts = {k: list(plan.starts(problem.with_k(k))) for k in sorted(ks)}
+
+    def search(part: Problem, trail: Trail) -> dict[int, Solution]:
+        inside = np.searchsorted(problem.columns, part.columns)
+        own = replace(
+            plan,
+            starts=lambda each: [np.searchsorted(inside, S) for S in starts[each.k]],
+            refines_many=lambda each: plan.refines_many(problem.with_k(each.k)),
+            trail=trail,
+        )
+        return _search(part, ks, budget, own)
+
+    wanted = [np.empty(0, dtype=np.intp), *(S for sets in starts.values() for S in sets)]
+    outcome = generate(problem.with_k(max(ks)), np.concatenate(wanted), search, budget)
+    solutions = {}
+    for k, solution in outcome.found.items():
+        status = solution.status
+        if status is not Status.OPTIMAL and not outcome.is_confirmed:
+            status = budget.stop() or status
+        places = np.searchsorted(problem.columns, solution.support)
+        if status is Status.CONVERGED and tuple(places.tolist()) in outcome.doubtful:
+            status = Status.FEASIBLE
+        solutions[k] = replace(solution, status=status, scale=problem.unit, seconds=budget.seconds)
     return solutions
 
 
@@ -124,17 +181,31 @@ def _check_options(direction: str, swap: bool) -> None:
         raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
 
 
-def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: str) -> _Candidates:
-    if direction == "auto":
-        small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
-        direction = "both" if small else "forward"
+def _resolve_direction(problem: Problem, direction: str) -> str:
+    if isinstance(problem.pencil, StreamedPencil):
+        if direction not in ("auto", "forward"):
+            raise OptionError(
+                f"direction is {direction!r}; a table on disk is searched forward only"
+            )
+        return "forward"
+    if direction != "auto":
+        return direction
+    small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
+    return "both" if small else "forward"
+
+
+def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan) -> _Candidates:
+    direction = plan.direction
     found = _Candidates()
     # no search where there is no choice
     trivial = {problem.pencil.size: problem.features, problem.include.size: problem.include}
     found.take(trivial, ks)
     ks = [k for k in ks if k not in trivial]
     if ks and direction != "backward":
-        found.take(forward_pass(problem.with_k(max(ks)), budget, "greedy"), ks)
+        sets = forward_pass(problem.with_k(max(ks)), budget, "greedy")
+        found.take(sets, ks)
+        if plan.trail is not None:
+            plan.trail.orders.append((sets[max(ks)], problem.include.size))
     if ks and direction != "forward":
         found.take(backward_pass(problem, ks, budget, "greedy"), ks)
     found.stopped = budget.stop()
@@ -146,26 +217,21 @@ def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, direction: 
     return found
 
 
-def _finish(
-    problem: Problem,
-    candidates: _Candidates,
-    starts: Iterable[np.ndarray],
-    budget: Budget,
-    swap: bool,
-) -> Solution:
+def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Plan) -> Solution:
     """The best candidate for one k, polished; the status is that of the winner's own search."""
-    plain = _distinct(candidates.sets[problem.k])
-    if swap and candidates.stopped is None and not can_refine_many(problem):
+    plain, starts = _distinct(candidates.sets[problem.k]), plan.starts(problem)
+    if plan.swap and candidates.stopped is None and not plan.refines_many(problem):
         # so many features: only the best start is polished
         plain, starts = [best_of(problem, budget, chain(plain, starts))], ()
+    watch = None if plan.trail is None else plan.trail.watch
     found: list[tuple[np.ndarray, Status]] = []
     n_iter, stopped = candidates.n_steps, candidates.stopped
     for support in chain(plain, starts):
         if stopped is not None:
             break
         end = Status.FEASIBLE
-        if swap:
-            support, steps, end = swap_refine(problem, support, budget)
+        if plan.swap:
+            support, steps, end = swap_refine(problem, support, budget, watch)
             n_iter += steps
         found.append((support, end))
         stopped = budget.stop()

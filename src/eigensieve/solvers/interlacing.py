@@ -22,8 +22,9 @@ from ..core.budget import Budget
 from ..core.checks import check_k
 from ..core.criteria import NOISE
 from ..core.inclusion import InclusionBounds, criterion_bounds
+from ..core.ledger import blocks_and_needs
 from ..core.problem import Problem
-from ..core.search import Outcome, Target, blocks_and_needs, finish
+from ..core.search import Outcome, Target, finish
 from ..core.solution import Solution, Status
 from ..core.start import find_start
 from ..errors import OptionError

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..core.budget import Budget
+from ..core.factor_pencil import dense_rows
+from ..core.ledger import Ledger, blocks_and_needs
 from ..core.problem import Problem
 from ..core.quick_bound import root_bound
 from ..core.search import (
@@ -14,12 +17,11 @@ from ..core.search import (
     IN,
     OUT,
     Expansion,
-    Ledger,
     Node,
+    Order,
     Search,
     Target,
     announce_compiling,
-    blocks_and_needs,
     count_threads,
     finish,
 )
@@ -43,7 +45,6 @@ class LeapsTree:
     """
 
     name = "leaps"
-    horizon = -np.inf  # not used: an expansion ends by its number of nodes alone
 
     def __init__(self, problem: Problem) -> None:
         from ..kernels.leaps_linear import LOGDET, RANK_ONE, TRACE, Task
@@ -71,13 +72,13 @@ class LeapsTree:
         state[np.isin(self.features, self._include)] = IN
         return [Node(np.inf, state)]
 
-    def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
-        """Search below a node; see kernels/leaps.py."""
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        """Search below a node, until its number of nodes is reached; see kernels/leaps.py."""
         from ..kernels.leaps import AGAIN, CLOSED, visit
         from ..kernels.leaps_linear import Log
 
         p = self.features.size
-        best, record = np.zeros(p, dtype=np.bool_), np.array([cut, step, -np.inf])
+        best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
         log = Log(best, record, counts, self._strides)
         states, bounds = np.empty((p + 1, p), dtype=np.int8), np.empty(p + 1)
         stack, nodes, work = [Node(node.bound, node.state.copy())], 0, 0
@@ -104,7 +105,7 @@ class LeapsTree:
 
 def _thin_factor(factor: tuple[np.ndarray, np.ndarray], scale: np.ndarray) -> np.ndarray:
     """H (p, c) with A = H H' in the units of ``scale``, and no more columns than A has rank."""
-    H, signs = factor
+    H, signs = dense_rows(factor[0], "solver 'leaps'"), factor[1]
     _, sizes, rows = np.linalg.svd(H[signs > 0] * scale, full_matrices=False)
     keep = sizes > 1e-10 * sizes.max(initial=0.0)
     if not keep.any():
@@ -121,6 +122,7 @@ def solve_leaps(
     max_nodes: int | None = None,
     audit: bool = False,
     n_jobs: int | None = None,
+    client: Any = None,
     random_state: int | None = None,
 ) -> Solution:
     """Exact for the trace and log-det criteria, and for any criterion if A has rank one.
@@ -133,6 +135,7 @@ def solve_leaps(
     max_nodes : stop after about so many nodes
     audit : check that the closed subproblems cover every set exactly once
     n_jobs : threads; the result does not depend on them
+    client : of a dask cluster, whose workers then share the search; neither does it on these
     random_state : seed of the random starts
     """
     from ..kernels.leaps import visit
@@ -142,7 +145,7 @@ def solve_leaps(
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
     support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
-    search = Search(tree, target, budget, count_threads(n_jobs), max_nodes=1, audit=audit)
+    search = Search(tree, target, budget, count_threads(n_jobs), 1, audit, client)
     bound = np.inf
     if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say
         bound = target.inward(root_bound(problem, support))

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from ..core.budget import Budget
+from ..core.ledger import Ledger, blocks_and_needs
 from ..core.moves import starting_supports
 from ..core.problem import Problem
 from ..core.search import (
     FREE,
     IN,
     Expansion,
-    Ledger,
     Node,
+    Order,
     Outcome,
     Search,
     Target,
     announce_compiling,
-    blocks_and_needs,
     count_threads,
     finish,
 )
@@ -46,7 +47,6 @@ class LevelsetTree:
     """The search below a node: see kernels/levelset.py."""
 
     name = "levelset"
-    horizon = -np.inf
 
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
         self.features = features
@@ -70,7 +70,11 @@ class LevelsetTree:
         ledger.close(left, ledger.needs, -1)
         return [Node(np.inf, state)]
 
-    def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
+    def __getstate__(self) -> dict[str, Any]:
+        """What `expand` needs, without the problem, which may be much larger."""
+        return {name: value for name, value in vars(self).items() if name != "problem"}
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         from ..kernels.levelset import search_below
 
         n_nodes, states, best, level = search_below(
@@ -78,8 +82,8 @@ class LevelsetTree:
             self._B,
             self._blocks,
             self._need,
-            cut / self._unit,
-            step / self._unit,
+            order.cut / self._unit,
+            order.step / self._unit,
             node.state,
             self._chunk,
             self._strides,
@@ -87,8 +91,8 @@ class LevelsetTree:
         )
         left = [Node(node.bound, state) for state in states]
         if best.size == 0:
-            return Expansion(n_nodes, left, None, cut)
-        return Expansion(n_nodes, left, self.features[best], max(cut, level * self._unit))
+            return Expansion(n_nodes, left, None, order.cut)
+        return Expansion(n_nodes, left, self.features[best], max(order.cut, level * self._unit))
 
     def climb(self, support: np.ndarray) -> np.ndarray:
         """The set that exchanges lead to."""
@@ -108,6 +112,7 @@ def solve_levelset(
     max_nodes: int | None = None,
     audit: bool = False,
     n_jobs: int | None = None,
+    client: Any = None,
     random_state: int | None = None,
 ) -> Solution:
     """The set with the largest leading eigenvalue, proved.
@@ -119,6 +124,7 @@ def solve_levelset(
         default 15, and 4 above 200 features
     max_nodes : the search ends with status "iteration limit" after about so many nodes
     audit : check, in exact integers, that closed and open subproblems cover every set once
+    n_jobs, client : threads; a dask cluster, whose workers then share the search
 
     Notes
     -----
@@ -144,7 +150,7 @@ def solve_levelset(
             if features.size <= SEARCH_LIMIT:
                 tree = LevelsetTree(work, features)
         if tree is not None and outcome.bound > cut:
-            search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
+            search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
             outcome = _search_in_rungs(search, outcome)
     return finish(outcome, target, budget, "levelset")
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.budget import Budget
+from ..core.ledger import Ledger
 from ..core.moves import top_k
 from ..core.perspective import Part, Relaxation, ScaledPencil, relax_all, start_state
 from ..core.problem import Problem
@@ -21,8 +22,8 @@ from ..core.search import (
     IN,
     OUT,
     Expansion,
-    Ledger,
     Node,
+    Order,
     Outcome,
     Search,
     Target,
@@ -85,7 +86,6 @@ class PerspectiveTree:
     """The features that may matter in any of the parts, with their matrix."""
 
     name = "perspective"
-    horizon = -np.inf
 
     def __init__(
         self,
@@ -95,8 +95,7 @@ class PerspectiveTree:
         features: np.ndarray,
         B: np.ndarray,
     ) -> None:
-        self.problem = problem
-        self.logdet = problem.criterion == "logdet"
+        self.k, self.logdet = problem.k, problem.criterion == "logdet"
         self.parts = parts
         self.features, self.B = features, B
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
@@ -109,7 +108,7 @@ class PerspectiveTree:
         nodes = []
         for state, relaxation, bound in self.parts:
             left = np.array([np.count_nonzero(state == FREE)])
-            ledger.close(left, np.array([self.problem.k - np.count_nonzero(state == IN)]), -1)
+            ledger.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
             weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
             gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
             warm = self._pack(weights, self.D, gradient)
@@ -117,7 +116,11 @@ class PerspectiveTree:
         self._strides = ledger.strides
         return nodes
 
-    def expand(self, node: Node, cut: float, step: float, counts: np.ndarray) -> Expansion:
+    def __getstate__(self) -> dict[str, Any]:
+        """What `expand` needs, without the parts, which are about all features."""
+        return {name: value for name, value in vars(self).items() if name != "parts"}
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         from ..kernels.perspective_tree import Ground, search_perspective
 
         weights, diagonal, hot = self._unpack(node.warm)
@@ -128,15 +131,13 @@ class PerspectiveTree:
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
         visited, _, members, cut, bounds, states, *warm = search_perspective(
-            Ground(B, H, self.problem.k, self.logdet, counts, self._strides),
+            Ground(B, H, self.k, self.logdet, counts, self._strides),
             node.state[here],
             weights[here],
             diagonal[here],
             hot[here],
             node.bound,
-            cut,
-            step,
-            self.horizon,
+            *order,
             self.chunk,
         )
         open_nodes = []
@@ -173,6 +174,7 @@ def solve_perspective(
     max_nodes: int | None = None,
     audit: bool = False,
     n_jobs: int | None = None,
+    client: Any = None,
     random_state: int | None = None,
 ) -> Solution:
     """The best set of k features, with a proof or the gap that is left.
@@ -184,6 +186,7 @@ def solve_perspective(
     max_nodes : stop after about this many nodes
     audit : check that the closed parts of the tree add up to all sets
     n_jobs : threads
+    client : of a dask cluster, whose workers then share the search
     """
     from ..kernels.perspective_tree import search_perspective
 
@@ -211,7 +214,7 @@ def solve_perspective(
         outcome = Outcome(support, value, bound, len(parts), stopped)
     else:
         tree = PerspectiveTree(work, scaled, parts, features, B)
-        search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit)
+        search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
         outcome = search.run(support, root.bound)
     return finish(outcome, target, budget, "perspective")
 

@@ -18,9 +18,11 @@ from scipy.sparse.linalg import LinearOperator
 from ..core.budget import Budget, Callback
 from ..core.checks import check_number
 from ..core.pursuit import Answer, OrthonormalForm, PursuitSolution, check_penalty, judge
+from ..core.row_factor import RowFactor
 from ..errors import InputError, OptionError
 from .basis_pursuit import solve_simplex
 from .bregman import check_bregman, enough_mu, solve_bregman
+from .pursuit_columns import pursue_by_columns
 from .row_pursuit import solve_row_sparse
 
 RANK_TOL = 1e-12
@@ -147,7 +149,7 @@ def check_method(penalty: Any, solver: Any, options: dict[str, Any]) -> dict[str
 
 
 def pursue(
-    rows: np.ndarray,
+    rows: np.ndarray | RowFactor,
     target: np.ndarray,
     penalty: str,
     solver: str,
@@ -156,6 +158,8 @@ def pursue(
 ) -> Answer:
     """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p)."""
     options = check_method(penalty, solver, options)
+    if isinstance(rows, RowFactor):
+        return _pursue_in_passes(rows, target, penalty, solver, budget)
     if solver == "bregman" and options["mu"] != "auto":
         return solve_bregman(rows, target, budget, **options)
     find: Callable[..., Answer] = solve_simplex if penalty == "l1" else _pursue_rows
@@ -164,6 +168,21 @@ def pursue(
     unit = float(np.abs(target).max(initial=0.0)) or 1.0  # squares must not vanish
     answer = find(rows, target / unit, budget)
     return replace(answer, x=answer.x * unit)
+
+
+def _pursue_in_passes(
+    rows: RowFactor, target: np.ndarray, penalty: str, solver: str, budget: Budget
+) -> Answer:
+    """The same where the rows are no array: by working sets of columns."""
+    if solver == "bregman":
+        raise OptionError(
+            "solver 'bregman' needs a dense table in memory; use 'simplex', which is exact"
+        )
+
+    def solve(few: np.ndarray, values: np.ndarray, left: Budget) -> Answer:
+        return pursue(few, values, penalty, solver, left, {})
+
+    return pursue_by_columns(rows, target, penalty, budget, solve)
 
 
 def _iterate(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..core.budget import Budget, Callback
 from ..core.checks import check_labels
 from ..core.feature_rows import FeatureRows
 from ..core.qalpha_ascent import ascend
+from ..core.qalpha_input import take_transposed
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import make_family, make_precomputed, make_rows
 from ..core.qalpha_solution import QAlphaSolution
@@ -21,7 +21,7 @@ from ..errors import InputError
 
 
 def weigh_features(
-    M: ArrayLike,
+    M: Any,
     n_clusters: int = 2,
     *,
     y: ArrayLike | None = None,
@@ -41,6 +41,7 @@ def weigh_features(
     time_limit: float | None = None,
     callback: Callback | None = None,
     random_state: int | None = None,
+    device: Any = None,
 ) -> QAlphaSolution:
     """Weights of the features of M (n features x q samples: the transpose of scikit-learn's X).
 
@@ -51,13 +52,15 @@ def weigh_features(
 
     Parameters
     ----------
-    M : array (n, q), numpy (in memory or mapped from a file) or scipy.sparse; float32 stays float32
-        With kernel="precomputed": the kernel matrix of the features (n, n).
+    M : array (n, q), numpy (in memory or mapped from a file), scipy.sparse, torch or cupy
+        float32 stays float32; arrays of torch and cupy stay on their device. With
+        kernel="precomputed": the kernel matrix of the features (n, n).
     n_clusters : int, the k above
     y : array (q,), labels of the samples, for variant="supervised"; else not used
     time_limit : seconds; the best so far is returned
     callback : called with `Progress`
     random_state : seed of the random starts and landmarks; None is 0: no two calls differ
+    device : "cuda", "cuda:1" or "cpu": where to compute (by torch), for numpy arrays
 
     Examples
     --------
@@ -75,7 +78,7 @@ def weigh_features(
         k_within, k_between, center, scale, tol, max_iter,
     )  # fmt: skip
     budget = Budget(time_limit=time_limit, callback=callback)
-    X = _check_table(M).T
+    X = take_transposed(M, device)
     code = check_classes(y, X.shape[0], options)
     return solve_table(X, code, options, budget, np.random.default_rng(random_state or 0))
 
@@ -91,7 +94,7 @@ def solve_table(
     with budget.interruptible():
         if options.is_precomputed:
             return _solve(make_precomputed(X, options), options, budget, rng)
-        return solve_rows(make_rows(X, options), code, options, budget, rng)
+        return solve_rows(make_rows(X, options, code), code, options, budget, rng)
 
 
 def solve_rows(
@@ -138,19 +141,3 @@ def check_classes(y: ArrayLike | None, n_samples: int, options: QAlphaOptions) -
     if classes.size < 2:
         raise InputError("y has one class only; variant 'supervised' needs two or more")
     return code
-
-
-def _check_table(M: Any) -> Any:
-    if np.ma.isMaskedArray(M):
-        raise InputError("M is a masked array; fill in or drop what is masked first")
-    M = M.tocsr() if sparse.issparse(M) else np.asarray(M)
-    if M.ndim != 2 or 0 in M.shape:
-        raise InputError(f"M has shape {M.shape}; it must be features x samples, none of them 0")
-    if M.dtype.kind not in "biuf":
-        raise InputError(f"M holds {M.dtype}; it must hold real numbers")
-    stored = M.data if sparse.issparse(M) else M
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(stored, dtype=np.float64)
-    if not np.isfinite(total) and not np.isfinite(stored).all():
-        raise InputError("M has missing or infinite entries; drop or impute them first")
-    return M

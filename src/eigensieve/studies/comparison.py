@@ -19,7 +19,7 @@ from .final import fit_final
 from .methods import COMPARED, find_method
 from .result import Source, Study
 from .run import Options, assemble, make_task, open_checkpoint
-from .runner import StageProgress
+from .runner import StageProgress, sent_once
 from .settings import as_sizes, check_settings
 from .splits import N_FOLDS
 
@@ -125,7 +125,7 @@ class Comparison:
 
 
 def compare_methods(
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     methods: Iterable[str] | Mapping[str, Any] | None = None,
     ks: Iterable[int] = COMPARED_KS,
@@ -178,20 +178,24 @@ def compare_methods(
     unfinished: list[str] = []
     tasks, failures = _make_tasks(data, settings, options)
     files = {} if checkpoint is None else _make_files(Path(checkpoint), tasks, restart)
-    for name, task in tasks.items():
-        tell = None if progress is None else _stage_of(name, progress)
-        try:
-            results[name] = _run_method(task, n_jobs, files.get(name), tell, target)
-        except (ValueError, TimeLimitError) as reason:  # the method's own, or those of a library
-            failures[name] = str(reason)
-        except KeyboardInterrupt:
-            unfinished.append(f"{', '.join(_left(settings, results, failures))} not compared")
-            break
-        if results.get(name) is not None and results[name].unfinished:
-            rest = _left(settings, results, failures)
-            unfinished.extend(f"{name}: {part}" for part in results[name].unfinished)
-            unfinished.extend([f"{', '.join(rest)} not compared"] if rest else [])
-            break
+    with sent_once():
+        for name, task in tasks.items():
+            tell = None if progress is None else _stage_of(name, progress)
+            try:
+                results[name] = _run_method(task, n_jobs, files.get(name), tell, target)
+            except (
+                ValueError,
+                TimeLimitError,
+            ) as reason:  # the method's own, or a library's
+                failures[name] = str(reason)
+            except KeyboardInterrupt:
+                unfinished.append(f"{', '.join(_left(settings, results, failures))} not compared")
+                break
+            if results.get(name) is not None and results[name].unfinished:
+                rest = _left(settings, results, failures)
+                unfinished.extend(f"{name}: {part}" for part in results[name].unfinished)
+                unfinished.extend([f"{', '.join(rest)} not compared"] if rest else [])
+                break
     if not results:
         if unfinished:
             raise KeyboardInterrupt("no method is done yet")

@@ -17,17 +17,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..core.checks import check_labels
 from ..core.stats import refuse_extremes
 from ..errors import InputError
-from .standardize import check_missing, refuse_gaps
+from ..estimators._door import require_in_memory
+from .standardize import check_missing, refuse_gaps, stored_numbers
 
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
     """Rows (n, p), labels (n,), names (p,) and, if there are any, groups (n,).
 
-    ``columns`` are the names that the table itself has, as scikit-learn sees them: text.
+    The rows are an array, or a csr matrix. ``columns`` are the names that the table itself has, as
+    scikit-learn sees them: text.
     """
 
-    X: np.ndarray
+    X: Any
     y: np.ndarray
     names: list[str]
     groups: np.ndarray | None
@@ -36,7 +38,11 @@ class StudyData:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the data."""
-        digest = hashlib.sha256(np.ascontiguousarray(self.X, dtype=np.float64).tobytes())
+        X = self.X
+        parts = [X.indptr, X.indices, X.data] if sparse.issparse(X) else [X]
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(np.ascontiguousarray(part, dtype=np.float64).tobytes())
         groups = None if self.groups is None else self.groups.tolist()
         # repr tells 1 from "1": as classes they come in another order
         digest.update(repr([self.names, self.y.tolist(), groups]).encode())
@@ -45,7 +51,7 @@ class StudyData:
     @property
     def n_missing(self) -> int:
         """How many values are missing."""
-        return int(np.isnan(self.X).sum())
+        return int(np.isnan(stored_numbers(self.X)).sum())
 
 
 def check_data(
@@ -64,16 +70,15 @@ def check_data(
     labels = _check_classes(labels)
     refuse_gaps(matrix, check_missing(missing))
     data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n), _columns(X))
-    high, low = _extent(matrix)
+    high, low = column_extent(matrix)
     refuse_extremes(np.maximum(high, -low), data.names)
     if np.all(high == low):
         raise InputError("no column varies: there is nothing to select")
     return data
 
 
-def _matrix(X: Any) -> np.ndarray:
-    if sparse.issparse(X):
-        raise InputError("X is a sparse matrix; X.toarray() makes an array of it")
+def _matrix(X: Any) -> Any:
+    require_in_memory(X, "a study")
     try:
         if np.iscomplexobj(X):  # numpy would drop a part of them
             raise TypeError("it has complex ones")
@@ -85,7 +90,11 @@ def _matrix(X: Any) -> np.ndarray:
     return matrix
 
 
-def _numbers(X: Any) -> np.ndarray:
+def _numbers(X: Any) -> Any:
+    if sparse.issparse(X):
+        matrix = sparse.csr_array(X, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()
+        return matrix
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -112,8 +121,12 @@ def _check_classes(labels: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _extent(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def column_extent(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Largest and smallest value of every column; 0 for a column of gaps."""
+    if sparse.issparse(X):
+        ends = (getattr(X, end)(axis=0).toarray().ravel() for end in ("nanmax", "nanmin"))
+        high, low = map(np.nan_to_num, ends)
+        return high, low
     gaps = np.isnan(X)
     if not gaps.any():
         return X.max(axis=0), X.min(axis=0)

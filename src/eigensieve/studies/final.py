@@ -14,14 +14,15 @@ from sklearn.base import clone
 from ..core.budget import Callback
 from ..core.solution import Solution
 from ..core.stats import ClassStats
+from ..estimators._door import read_columns
 from .cv_path import CVPath
-from .data import StudyData
+from .data import StudyData, column_extent
 from .jobs import Recipe
 from .optimality import FeaturePrice, Judge
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
 from .runner import StageProgress, quiet_run
-from .standardize import Standardizer
+from .standardize import Standardizer, has_gaps
 
 FINAL = "final models"
 
@@ -182,9 +183,10 @@ def _wrap(inner: Any, scaler: Standardizer, recipe: Recipe, data: StudyData) -> 
     return model.adopt(inner, scaler, data.columns)
 
 
-def _correlate(Z: np.ndarray, scores: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+def _correlate(Z: Any, scores: np.ndarray, columns: Sequence[int]) -> np.ndarray:
     """Correlations of columns with scores; 0 where one does not vary."""
-    left, right = Z[:, columns] - Z[:, columns].mean(axis=0), scores - scores.mean(axis=0)
+    some = read_columns(Z, np.array(columns, dtype=np.intp))
+    left, right = some - some.mean(axis=0), scores - scores.mean(axis=0)
     size = np.outer(np.linalg.norm(left, axis=0), np.linalg.norm(right, axis=0))
     product = left.T @ right
     return np.asarray(np.divide(product, size, out=np.zeros_like(product), where=size > 0))
@@ -193,25 +195,24 @@ def _correlate(Z: np.ndarray, scores: np.ndarray, columns: Sequence[int]) -> np.
 def describe_columns(data: StudyData, model: Any) -> list[str]:
     """What a user should know about the columns, and about the selected ones."""
     notes = []
-    X = data.X
+    X, with_values = data.X, ~has_gaps(data.X)
     if data.n_missing:
-        columns = int(np.isnan(X).any(axis=0).sum())
+        columns = int(np.count_nonzero(~with_values))
         notes.append(
             f"{data.n_missing:,} missing values in {columns:,} columns were filled with the "
             "median of the column, in every training part anew."
         )
-    with_values = ~np.isnan(X).any(axis=0)
-    constant = int(np.count_nonzero(with_values & (X.max(axis=0) == X.min(axis=0))))
+    high, low = column_extent(X)
+    constant = int(np.count_nonzero(with_values & (high == low)))
     if constant:
         columns_are = "column is" if constant == 1 else "columns are"
         notes.append(f"{constant} {columns_are} constant and worth nothing.")
     S = [j for j in model.get_support(indices=True).tolist() if with_values[j]]
     if not S:
         return notes
-    rows = ClassStats.from_data(X[:, S], data.y, form="rows").rows
-    assert rows is not None
+    rows = ClassStats.from_data(read_columns(X, np.array(S)), data.y, form="rows").rows
     for j, varies in zip(S, np.any(rows, axis=0).tolist()):
-        if not varies and X[:, j].max() > X[:, j].min():
+        if not varies and high[j] > low[j]:
             notes.append(
                 f"{str(data.names[j])!r} does not vary within the classes: make sure that it is "
                 "not the label in another form."

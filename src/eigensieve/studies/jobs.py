@@ -71,7 +71,7 @@ class Recipe:
         return max(1, len(self.ks))
 
 
-def run_job(job: Job, X: np.ndarray, recipe: Recipe) -> Outcome:
+def run_job(job: Job, X: Any, recipe: Recipe) -> Outcome:
     """Fit every setting and k on the training part, and judge it on the test part."""
     scaler = Standardizer.fit(X[job.train], recipe.missing)
     Z, Z_new = scaler.apply(X[job.train]), scaler.apply(X[job.test])

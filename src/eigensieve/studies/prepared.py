@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.checks import check_k, check_labels
 from ..errors import InputError
+from ..estimators._door import require_in_memory
 from ..estimators._shared import check_unique_names
 from ..estimators.sparse_lda import SparseLDA
 from .standardize import Standardizer, check_missing
@@ -62,6 +63,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
     ----------
     estimator_ : the fitted classifier, of standardised columns
     standardizer_ : its ``center``, ``scale`` and ``fill`` (None without filling) of every column
+        The columns of a sparse table are scaled, not centred: the center is then 0.
     classes_, support_, selected_features_, n_features_in_, feature_names_in_
         As for the classifier itself.
 
@@ -81,7 +83,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
         self.estimator = estimator
         self.missing = missing
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PreparedClassifier:
+    def fit(self, X: Any, y: ArrayLike) -> PreparedClassifier:
         """Standardise, then fit the classifier."""
         scaler, Z, labels = self._prepare(X, y)
         inner = self._template()
@@ -89,9 +91,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
         inner.fit(Z, labels)
         return self._describe()
 
-    def fit_path(
-        self, X: ArrayLike, y: ArrayLike, ks: Iterable[int]
-    ) -> dict[int, PreparedClassifier]:
+    def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, PreparedClassifier]:
         """One fitted classifier per k; the estimator itself is not changed."""
         worker = clone(self)
         scaler, Z, labels = worker._prepare(X, y)
@@ -108,13 +108,13 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
     def _template(self) -> Any:
         return SparseLDA() if self.estimator is None else clone(self.estimator)
 
-    def _prepare(self, X: ArrayLike, y: ArrayLike) -> tuple[Standardizer, np.ndarray, np.ndarray]:
-        check_unique_names(X)
+    def _prepare(self, X: Any, y: ArrayLike) -> tuple[Standardizer, Any, np.ndarray]:
+        check_unique_names(require_in_memory(X, "PreparedClassifier"))
         missing = check_missing(self.missing)
         check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
         data, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=self._finite,
-            ensure_min_samples=2,
+            accept_sparse="csr", ensure_min_samples=2,
         )  # fmt: skip
         check_classification_targets(labels)
         scaler = Standardizer.fit(data, missing)
@@ -145,11 +145,13 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
             self.feature_names_in_ = np.array(names, dtype=object)
         return self._take(inner, scaler)._describe()
 
-    def _standardized(self, X: ArrayLike) -> np.ndarray:
+    def _standardized(self, X: Any) -> Any:
         check_is_fitted(self)
+        table = require_in_memory(X, "PreparedClassifier")
         data = validate_data(
-            self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=self._finite
-        )
+            self, table, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=self._finite,
+            accept_sparse="csr",
+        )  # fmt: skip
         return self.standardizer_.apply(data)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -201,6 +203,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "median"
+        tags.input_tags.sparse = True
         return tags
 
 

@@ -37,7 +37,7 @@ N_REPEATS = 5
 
 
 def run_study(
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike,
     estimator: Any = None,
     ks: Iterable[int] = DEFAULT_KS,
@@ -68,7 +68,8 @@ def run_study(
 
     Parameters
     ----------
-    X : array or DataFrame (n, p)
+    X : array, DataFrame or scipy.sparse matrix (n, p)
+        The columns of a sparse matrix are scaled, not centred, before a classifier sees them.
     y : labels (n,)
     estimator : classifier of the package, or several (a list, or a dict by name)
         Default: SparseLDA(). Of several, the one with the least error is taken, in the same choice

@@ -9,13 +9,17 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
+from ..backends.cluster import Crew
 from .checkpoint import Checkpoint
 from .jobs import Job, Outcome, Recipe, run_job
 
@@ -89,6 +93,10 @@ def _run(
     jobs: Sequence[Job], X: np.ndarray, recipe: Recipe, n_jobs: int | None
 ) -> Generator[tuple[str, Outcome]]:
     with quiet_run(), _gate() as ticket:
+        backend, _ = get_active_backend()
+        if _is_cluster(backend):
+            yield from _run_on_cluster(backend, jobs, X, partial(_pass, ticket, recipe=recipe))
+            return
         if not _has_own_backend():
             # The first job has things to load; the second one tells how long a job takes.
             pilots, jobs, seconds = jobs[:2], jobs[2:], 0.0
@@ -100,13 +108,63 @@ def _run(
                 n_jobs = 1
         # Processes, not threads: much of a fit is Python, and threads would wait for each other.
         pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from pool(delayed(_pass)(ticket, job, X, recipe) for job in jobs)
+        yield from pool(delayed(_pass)(ticket, X, job, recipe) for job in jobs)
 
 
 def _has_own_backend() -> bool:
     """Whether the user has told joblib where to run (threads, a cluster): then all goes there."""
     backend, _ = get_active_backend()
     return type(backend).__name__ not in ("LokyBackend", "SequentialBackend")
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+def _is_cluster(backend: Any) -> bool:
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
+def _run_on_cluster(
+    backend: Any, jobs: Sequence[Job], X: np.ndarray, work: Callable[..., tuple[str, Outcome]]
+) -> Generator[tuple[str, Outcome]]:
+    """Hand the jobs to the client of joblib's backend, and not to the backend itself.
+
+    That one sends a table to some worker; with the worker it would be lost for good, and the
+    study with it.
+    """
+    if not jobs:
+        return
+    backend.effective_n_jobs(-1)  # waits for the first worker, as long as the user has told joblib
+    with backend.retrieval_context():
+        for _, found in _crew_with(X, backend).run(work, jobs):
+            yield found
+
+
+_CREWS: ContextVar[list[Crew] | None] = ContextVar("crews that are kept", default=None)
+
+
+@contextmanager
+def sent_once() -> Iterator[None]:
+    """Within, a table goes to a cluster once, and not once for each call of `run_stages`."""
+    token = _CREWS.set([])
+    try:
+        yield
+    finally:
+        _CREWS.reset(token)
+
+
+def _crew_with(X: np.ndarray, backend: Any) -> Crew:
+    kept = _CREWS.get()
+    for crew in kept or ():
+        if crew.held is X and crew.client is backend.client:
+            return crew
+    crew = Crew(backend.client, X, **backend.submit_kwargs)
+    if kept is not None:
+        kept.append(crew)
+    return crew
+
+
+# ---------------------------------------------------------------- silence
 
 
 @contextmanager
@@ -119,6 +177,33 @@ def quiet_run() -> Iterator[None]:
     with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
+
+
+class _SharedQuiet:
+    """`quiet_run` for all threads of a process: the first one in begins it, the last one ends it.
+
+    Filters of warnings and the number of BLAS threads are the whole process's.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.quiet = quiet_run()
+                self.quiet.__enter__()
+            self.inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.quiet.__exit__(None, None, None)
+
+
+_QUIET = _SharedQuiet()
 
 
 # ---------------------------------------------------------------- the end of threads
@@ -166,11 +251,11 @@ def _gate() -> Iterator[str]:
         del _GATES[ticket]
 
 
-def _pass(ticket: str, job: Job, X: np.ndarray, recipe: Recipe) -> tuple[str, Outcome]:
+def _pass(ticket: str, X: np.ndarray, job: Job, recipe: Recipe) -> tuple[str, Outcome]:
     """Run a job unless the gate is closed; another process (of loky, dask) has no gate."""
     gate = _GATES.get(ticket)
     if gate is None:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with _QUIET:
             return job.key, run_job(job, X, recipe)
     if not gate.enter():
         return job.key, []  # nobody listens any more

@@ -1,0 +1,82 @@
+"""Class statistics of a table on a device (torch, cupy): the residuals stay there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..backends.namespace import like, namespace, to_numpy
+from ..errors import InputError
+from .stats import ROUND_OFF, ClassStats, refuse_extremes
+
+# Entries of a block of rows that is centred at a time: no second copy of the table.
+BLOCK_ENTRIES = 2**25
+
+
+def device_class_stats(
+    X: Any, classes: np.ndarray, code: np.ndarray, counts: np.ndarray, form: str
+) -> ClassStats:
+    """The statistics of a device array (n, p) whose row i is of class ``code[i]``.
+
+    ``form`` is "rows" (a device array of float64) or "gram"; all but these rows is numpy.
+    """
+    means, tails, rows = _centre_by_class(_own_copy(X), code, counts)
+    if form == "gram":
+        return ClassStats(classes, counts, means, tails, None, to_numpy(rows.T @ rows))
+    return ClassStats(classes, counts, means, tails, rows, None, code)
+
+
+def _own_copy(X: Any) -> Any:
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise InputError(f"X must hold real numbers; its dtype is {X.dtype}")
+    return xp.astype(X.detach() if hasattr(X, "detach") else X, xp.float64, copy=True)
+
+
+def _centre_by_class(
+    rows: Any, code: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """What stats.py does in memory, step by step the same; ``rows`` is changed."""
+    high, low = _ends(rows)
+    if not (np.isfinite(high).all() and np.isfinite(low).all()):
+        raise InputError("X contains NaN or infinity; impute or drop them first")
+    magnitude = np.maximum(high, -low)
+    refuse_extremes(magnitude)
+    member = like(np.equal.outer(np.arange(counts.size), code) / counts[:, None], rows)
+    shifts = []
+    for _ in range(2):  # the second pass removes the round-off of a large common offset
+        shift = member @ rows
+        _subtract_class_rows(rows, shift, code)
+        shifts.append(to_numpy(shift))
+    means = shifts[0] + shifts[1]
+    tails = (shifts[0] - means) + shifts[1]
+    left = _ends(rows)
+    flat = np.maximum(left[0], -left[1]) <= ROUND_OFF * magnitude
+    if flat.any():
+        rows *= like(np.where(flat, 0.0, 1.0), rows)
+    constant = high == low
+    means[:, constant], tails[:, constant] = high[constant], 0.0
+    return means, tails, rows
+
+
+def _ends(rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The largest and the smallest entry of every column; NaN where there is one."""
+    xp = namespace(rows)
+    return to_numpy(xp.max(rows, axis=0)), to_numpy(xp.min(rows, axis=0))
+
+
+def _subtract_class_rows(rows: Any, shift: Any, code: np.ndarray) -> None:
+    """rows -= shift[code], in blocks."""
+    xp = namespace(rows)
+    for block in _row_blocks(rows):
+        own = like(np.asarray(code[block], dtype=np.int64), rows)
+        rows[block, :] -= xp.take(shift, own, axis=0)
+
+
+def _row_blocks(rows: Any) -> Iterator[slice]:
+    n, p = rows.shape
+    step = max(1, BLOCK_ENTRIES // p)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

@@ -1,0 +1,169 @@
+"""SparseLDA on tables of every kind is SparseLDA on the array."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import eigensieve as es
+from eigensieve.backends import tables
+from eigensieve.core import streamed_rows
+from eigensieve.errors import InputError
+from tests.big_tables import MAKERS, dask_rows, memmap
+
+
+def make_data(n: int = 90, p: int = 12, K: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    code = rng.permutation(n) % K
+    X = rng.gamma(2.0, size=(n, p)) * np.geomspace(0.1, 10, p)
+    X[:, [2, 5, 7]] += np.outer(code, [0.4, 1.5, -2.0]) * X.std(axis=0)[[2, 5, 7]]
+    return X, np.array(["one", "two", "three", "four"])[code]
+
+
+@pytest.fixture(autouse=True)
+def many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (tables, streamed_rows):
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", 500)
+
+
+def assert_same(ours: es.SparseLDA, plain: es.SparseLDA) -> None:
+    np.testing.assert_array_equal(ours.solution_.support, plain.solution_.support)
+    np.testing.assert_array_equal(ours.classes_, plain.classes_)
+    assert ours.shrinkage_ == pytest.approx(plain.shrinkage_, rel=1e-8)
+    assert ours.solution_.objective == pytest.approx(plain.solution_.objective, rel=1e-8)
+    for name in ("coef_", "intercept_", "scalings_", "means_", "priors_", "xbar_"):
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
+        )
+
+
+def assert_same_answers(ours: es.SparseLDA, table: Any, plain: es.SparseLDA, X: np.ndarray) -> None:
+    np.testing.assert_array_equal(ours.predict(table), plain.predict(X))
+    for name in ("decision_function", "predict_proba", "predict_log_proba", "transform"):
+        found, expected = getattr(ours, name)(table), getattr(plain, name)(X)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8, err_msg=name)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"shrinkage": 0.2, "ridge": 0.05},
+    {"class_weight": "balanced"},
+    {"class_weight": {"one": 4.0}, "shrinkage": 0.3},
+    {"solver": "exact", "criterion": "trace"},
+    {"include": [0], "exclude": [5], "priors": "balanced"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_tall_tables(kind: str, options: dict[str, Any], tmp_path: Path) -> None:
+    X, y = make_data()
+    table = MAKERS[kind](X, tmp_path)
+    lda = es.SparseLDA(3, **options)
+    ours, plain = clone(lda).fit(table, y), clone(lda).fit(X, y)
+    assert_same(ours, plain)
+    assert_same_answers(ours, table, plain, X)
+    assert ours.score(table, y) == plain.score(X, y)
+    assert ours.solution_.bound == pytest.approx(plain.solution_.bound, rel=1e-6)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("shape", [(90, 12), (40, 600)])
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_tables(make, shape: tuple[int, int], options: dict[str, Any]) -> None:
+    X, y = make_data(*shape)
+    middle = np.median(X, axis=0)
+    X *= middle < X
+    if shape[1] > 100 and options.get("solver") == "exact":
+        options = {**options, "time_limit": 60, "shrinkage": 0.9}
+    lda = es.SparseLDA(3, **options)
+    ours, plain = clone(lda).fit(make(X), y), clone(lda).fit(X, y)
+    assert_same(ours, plain)
+    assert_same_answers(ours, make(X), plain, X)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [*((kind, {}) for kind in MAKERS), *(("memmap", o) for o in OPTIONS[1:])]
+)
+def test_wide_tables(kind: str, options: dict[str, Any], tmp_path: Path) -> None:
+    X, y = make_data(24, 130, 2)
+    table = MAKERS[kind](X, tmp_path)
+    if options.get("solver") == "exact":
+        options = {**options, "shrinkage": 0.9}
+    lda = es.SparseLDA(3, **options)
+    ours, plain = clone(lda).fit(table, y), clone(lda).fit(X, y)
+    assert_same(ours, plain)
+    assert_same_answers(ours, table, plain, X)
+
+
+@pytest.mark.parametrize("shape", [(90, 12), (24, 130)])
+def test_paths(shape: tuple[int, int], tmp_path: Path) -> None:
+    X, y = make_data(*shape)
+    plain = es.SparseLDA().fit_path(X, y, [1, 3, 4])
+    for table in (dask_rows(X, tmp_path), sparse.csr_array(X)):
+        path = es.SparseLDA().fit_path(table, y, [1, 3, 4])
+        assert list(path) == [1, 3, 4]
+        for k, model in path.items():
+            assert_same(model, plain[k])
+
+
+def test_a_large_offset_and_single_precision(tmp_path: Path) -> None:
+    X, y = make_data()
+    X = np.round(X, 3)
+    exact = es.SparseLDA(3).fit(X, y)
+    shifted = es.SparseLDA(3).fit(memmap(X + 1e6, tmp_path), y)
+    np.testing.assert_array_equal(shifted.solution_.support, exact.solution_.support)
+    np.testing.assert_allclose(shifted.coef_, exact.coef_, rtol=1e-6, atol=1e-8)
+    single = X.astype(np.float32)
+    assert_same(es.SparseLDA(3).fit(dask_rows(single, tmp_path), y), es.SparseLDA(3).fit(single, y))
+
+
+def test_labels_from_dask_and_names_from_a_frame(tmp_path: Path) -> None:
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(12)])
+    big = dd.from_pandas(frame, npartitions=4)
+    code = np.unique(y, return_inverse=True)[1]
+    labels = dask_rows(code[:, None], tmp_path)[:, 0]
+    ours, plain = es.SparseLDA(3).fit(big, labels), es.SparseLDA(3).fit(frame, code)
+    assert_same(ours, plain)
+    assert list(ours.selected_features_) == list(plain.selected_features_)
+    assert ours.score(big, labels) == plain.score(frame, code)
+    with pytest.raises(InputError, match="names"):
+        ours.predict(big.rename(columns=str.upper))
+
+
+@pytest.mark.parametrize("shape", [(90, 12), (30, 600)])
+def test_device_arrays(shape: tuple[int, int]) -> None:
+    torch = pytest.importorskip("torch")
+    X, y = make_data(*shape)
+    plain = es.SparseLDA(3).fit(X, y)
+    for lda, table in (
+        (es.SparseLDA(3), torch.asarray(X)),
+        (es.SparseLDA(3, device="cpu"), X),
+        (es.SparseLDA(3, class_weight=dict.fromkeys(np.unique(y), 2.0)), torch.asarray(X)),
+    ):
+        assert_same(lda.fit(table, y), plain)
+        assert_same_answers(lda, table, plain, X)
+
+
+def test_refusals(tmp_path: Path) -> None:
+    X, y = make_data()
+    with pytest.raises(InputError, match="cannot be sent to 'cpu'"):
+        es.SparseLDA(3, device="cpu").fit(memmap(X, tmp_path), y)
+    with pytest.raises(InputError, match="sparse"):
+        es.SparseLDA(3, device="cpu").fit(sparse.csr_array(X), y)
+    with pytest.raises(InputError, match="90 samples"):
+        es.SparseLDA(3).fit(memmap(X, tmp_path), y[1:])
+    with pytest.raises(InputError, match="one class only"):
+        es.SparseLDA(3).fit(memmap(X, tmp_path), np.zeros(90))
+    ours = es.SparseLDA(3).fit(memmap(X, tmp_path), y)
+    with pytest.raises(ValueError, match="11 features"):
+        ours.predict(sparse.csr_array(X[:, :11]))
+    with pytest.raises(InputError, match="11 features"):
+        ours.predict(dask_rows(X[:, :11], tmp_path))

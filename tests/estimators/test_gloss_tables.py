@@ -1,0 +1,230 @@
+"""GroupLassoLDA on tables of every kind: as on the dense array in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem, gloss_path
+from eigensieve.errors import InputError, OptionError
+from eigensieve.solvers import group_lasso_columns
+from tests.device_arrays import DEVICES
+from tests.oracles.group_lasso import second_differences
+from tests.oracles.tables import SPARSE, as_kind, make_classes
+
+SHAPES = {"wide": (40, 150), "tall": (120, 30), "square": (50, 50)}
+FITTED = (
+    "support_", "scalings_", "xbar_", "means_", "priors_", "eigenvalues_", "alpha_", "lambda_max_",
+    "coef_", "intercept_", "explained_variance_ratio_",
+)  # fmt: skip
+OPTIONS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "full, lda": {"rule": "lda", "weights": "std"},
+    "full, 1-nn": {"rule": "1-nn"},
+    "alpha, ridge": {"alpha": 0.2, "ridge": 0.1, "rule": "centroid"},
+    "diagonal": {"within": "diagonal"},
+    "diagonal, lda": {"within": "diagonal", "rule": "lda", "priors": "balanced"},
+}
+
+
+@pytest.fixture
+def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Working sets so small that columns must join."""
+    monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
+    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 6)
+
+
+def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> None:
+    for name in FITTED:
+        assert hasattr(found, name) == hasattr(wanted, name), name
+        if hasattr(wanted, name):
+            a, b = np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name))
+            np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1, np.abs(b).max()))
+    np.testing.assert_allclose(found.transform(X), wanted.transform(X), atol=100 * tol)
+    assert np.array_equal(found.predict(X), wanted.predict(X))
+
+
+CASES = [(kind, options) for kind in ("csc", "dask tiles") for options in OPTIONS]
+CASES += [
+    (kind, options)
+    for kind in ("csr", "memmap", "zarr", "hdf5", *DEVICES)
+    for options in ("full", "diagonal, lda")
+]
+
+
+@pytest.mark.usefixtures("small_sets")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("kind", "options"), CASES)
+def test_every_kind_of_table(kind: str, shape: str, options: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 3, density=0.5)
+    table = as_kind(X, kind, tmp_path)
+    lda = GroupLassoLDA(5, **OPTIONS[options])
+    wanted, found = clone(lda).fit(X, y), clone(lda).fit(table, y)
+    assert_same(found, wanted, X)
+    assert found.solution_.is_certified
+    found.solution_.verify(
+        ScoringProblem.from_data(X, y, **{k: v for k, v in OPTIONS[options].items() if k in
+                                         ("within", "weights", "ridge")})
+    )  # fmt: skip
+    assert np.array_equal(found.predict(table), wanted.predict(X))
+    np.testing.assert_allclose(found.predict_proba(table), wanted.predict_proba(X), atol=1e-6)
+    assert found.score(table, y) == wanted.score(X, y)
+
+
+@pytest.mark.usefixtures("small_sets")
+@pytest.mark.parametrize("kind", ["csc", "dask tiles"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_paths(kind: str, n_classes: int, tmp_path: Path) -> None:
+    X, y = make_classes((36, 200), n_classes)
+    alphas = [0.9, 0.5, 0.2, 0.05]
+    for ridge in (0.0, second_differences(200)):
+        wanted = gloss_path(X, y, alphas, ridge=ridge)
+        found = gloss_path(as_kind(X, kind, tmp_path), y, alphas, ridge=ridge)
+        for a, b in zip(found.solutions, wanted.solutions, strict=True):
+            assert np.array_equal(a.support, b.support)
+            np.testing.assert_allclose(a.rows, b.rows, atol=1e-8 * np.abs(b.rows).max())
+            a.verify(found.problem)
+            a.verify(wanted.problem)
+            assert a.is_certified
+
+
+def test_columns_do_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classes((36, 200), 2)
+    sizes = []
+    begin = group_lasso_columns.ColumnSearch._begin
+
+    def watch(self: Any, working: np.ndarray) -> None:
+        sizes.append(working.size)
+        begin(self, working)
+
+    monkeypatch.setattr(group_lasso_columns.ColumnSearch, "_begin", watch)
+    monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
+    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 4)
+    GroupLassoLDA(15).fit(sparse.csr_array(X), y)
+    assert sizes[0] == 4
+    assert len(sizes) > 2
+    assert sizes[-1] < 200
+
+
+@pytest.mark.usefixtures("small_sets")
+def test_the_first_of_copies_is_used() -> None:
+    X, y = make_classes((40, 150), 2)
+    X[:, [5, 60, 149]] = X[:, [0]]  # 0 enters first, and 60, or 149, may be in the set before it
+    X[:, [0, 149]] = X[:, [149, 0]]
+    used = GroupLassoLDA(alpha=0.1).fit(sparse.csc_array(X), y).get_support(indices=True)
+    assert 0 in used
+    assert not {5, 60, 149, 20} & set(used.tolist())
+
+
+def test_time_limit_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classes((40, 400), 3)
+    monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
+    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 2)
+    lda = GroupLassoLDA(alpha=0.05, time_limit=1e-9)
+    with pytest.warns(ConvergenceWarning, match="ended early"):
+        lda.fit(sparse.csr_array(X), y)
+    assert not lda.solution_.is_certified
+    lda.solution_.verify(ScoringProblem.from_data(X, y))  # its figures are those of all columns
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize("offset", [0, 10_000])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_numbers(dtype: Any, offset: int, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 2)
+    X = (np.round(4 * X) + offset).astype(dtype)
+    wanted = GroupLassoLDA(6).fit(X, y)
+    for kind in ("csr", "zarr"):
+        assert_same(GroupLassoLDA(6).fit(as_kind(X, kind, tmp_path), y), wanted, X)
+
+
+def test_a_class_of_one_and_too_many_features() -> None:
+    X, y = make_classes((60, 28), 2)
+    X, y[0] = X[:, :25], "z"  # without the constant column
+    with pytest.warns(UserWarning, match="only 25 features"):
+        wanted = GroupLassoLDA(99, ridge=0.1).fit(X, y)
+    with pytest.warns(UserWarning, match="only 25 features") as caught:
+        found = GroupLassoLDA(99, ridge=0.1).fit(sparse.csr_array(X), y)
+    assert_same(found, wanted, X)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["csr", "dask tiles"])
+def test_what_is_refused(kind: str, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 2)
+    table = as_kind(X, kind, tmp_path)
+    with pytest.raises(InputError, match="one class only"):
+        GroupLassoLDA().fit(table, np.full(len(X), "a"))
+    with pytest.raises(InputError, match=f"X has {len(X)} samples"):
+        GroupLassoLDA().fit(table, y[1:])
+    with pytest.raises(InputError, match="means are all equal"):
+        GroupLassoLDA().fit(as_kind(np.ones_like(X), kind, tmp_path), y)
+    fitted = GroupLassoLDA(3).fit(table, y)
+    with pytest.raises(ValueError, match="features"):
+        fitted.predict(as_kind(X[:, 1:], kind, tmp_path))
+    X[1, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        GroupLassoLDA().fit(as_kind(X, kind, tmp_path), y)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+def test_cross_validation_of_sparse_rows(kind: str, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 3, density=0.5)
+    lda = GroupLassoLDACV([0.5, 0.1], cv=3, rule="lda")
+    wanted, found = clone(lda).fit(X, y), clone(lda).fit(as_kind(X, kind, tmp_path), y)
+    assert np.array_equal(found.errors_, wanted.errors_)
+    assert_same(found, wanted, X)
+
+
+def test_cross_validation_needs_rows_in_memory(tmp_path: Path) -> None:
+    X, y = make_classes((40, 30), 2)
+    with pytest.raises(InputError, match="GroupLassoLDACV needs its rows in memory"):
+        GroupLassoLDACV().fit(as_kind(X, "dask tiles", tmp_path), y)
+    mapped = as_kind(X, "memmap", tmp_path)  # what joblib gives to its processes
+    lda = GroupLassoLDACV([0.5, 0.1], cv=3)
+    assert_same(clone(lda).fit(mapped, y), clone(lda).fit(X, y), X, tol=1e-15)
+
+
+@pytest.mark.parametrize("rule", ["penalized", "lda", "centroid"])
+@pytest.mark.parametrize("within", ["full", "diagonal"])
+@pytest.mark.parametrize("kind", ["array", "csr", "dask tiles"])
+def test_partial_fit(kind: str, within: str, rule: str, tmp_path: Path) -> None:
+    X, y = make_classes((90, 30), 3)
+    order = np.argsort(y, kind="stable")  # the first part has one class only
+    X, y = X[order] + 1e4, y[order]
+    lda = GroupLassoLDA(6, within=within, rule=rule)
+    wanted, found = clone(lda).fit(X, y), clone(lda)
+    for start, stop in ((0, 25), (25, 65), (65, 90)):
+        part = X[start:stop]
+        table = part if kind == "array" else as_kind(part, kind, tmp_path)
+        found.partial_fit(table, y[start:stop], classes=["a", "b", "c"])
+        if stop == 25:
+            with pytest.raises(NotFittedError):
+                found.predict(X)
+    assert_same(found, wanted, X)
+    assert_same(found.fit(X[10:], y[10:]), clone(lda).fit(X[10:], y[10:]), X)
+    found.partial_fit(X, y)  # begins anew
+    assert_same(found, wanted, X)
+
+
+def test_partial_fit_refuses() -> None:
+    X, y = make_classes((60, 30), 2)
+    with pytest.raises(OptionError, match="1-nn"):
+        GroupLassoLDA(rule="1-nn").partial_fit(X, y)
+    with pytest.raises(InputError, match="one class only"):
+        GroupLassoLDA().partial_fit(X[:10], np.full(10, "a"))
+    lda = GroupLassoLDA(4).partial_fit(X[:40], y[:40], classes=["a", "b"])
+    with pytest.raises(InputError, match="not one of classes"):
+        lda.partial_fit(X[40:], np.full(20, "z"))
+    with pytest.raises(ValueError, match="features"):
+        lda.partial_fit(X[40:, 1:], y[40:])
+    lda.partial_fit(X[40:], y[40:])  # what was refused did not count
+    assert_same(lda, GroupLassoLDA(4).fit(X, y), X)

@@ -1,0 +1,177 @@
+"""partial_fit over parts is fit on the whole."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import eigensieve as es
+from eigensieve.errors import InputError, OptionError
+from tests.big_tables import dask_tiles
+
+PARTS = {"one": [], "halves": [45], "odd": [1, 2, 11, 40, 41], "rows": [*range(1, 20), 50]}
+
+
+def make_data(n: int = 90, p: int = 12, K: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    y = rng.permutation(n) % K
+    X = rng.gamma(2.0, size=(n, p)) * np.geomspace(0.1, 10, p)
+    X[:, [2, 5, 7]] += np.outer(y, [0.4, 1.5, -2.0]) * X.std(axis=0)[[2, 5, 7]]
+    return X, y
+
+
+def in_parts(lda: Any, X: Any, y: np.ndarray, cuts: list[int]) -> Any:
+    classes = np.unique(y)
+    for rows in np.split(np.arange(len(y)), cuts):
+        lda.partial_fit(X[rows], y[rows], classes=classes)
+    return lda
+
+
+def assert_same_lda(ours: es.SparseLDA, plain: es.SparseLDA) -> None:
+    np.testing.assert_array_equal(ours.solution_.support, plain.solution_.support)
+    np.testing.assert_array_equal(ours.classes_, plain.classes_)
+    assert ours.shrinkage_ == pytest.approx(plain.shrinkage_, rel=1e-8)
+    assert ours.solution_.objective == pytest.approx(plain.solution_.objective, rel=1e-8)
+    for name in ("coef_", "intercept_", "scalings_", "means_", "priors_", "xbar_"):
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("cuts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"shrinkage": 0.2},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 5.0}, "shrinkage": 0.4, "ridge": 0.1},
+    ],
+)
+def test_lda_in_parts_is_lda_of_the_whole(cuts: list[int], options: dict[str, Any]) -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3, **options)
+    assert_same_lda(in_parts(clone(lda), X, y, cuts), clone(lda).fit(X, y))
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, np.float32, lambda X: X + 1e6])
+def test_parts_of_other_kinds(make) -> None:
+    X, y = make_data()
+    X = make(np.round(np.where(X < 0.5, 0, X), 3))
+    ours, plain = in_parts(es.SparseLDA(3), X, y, [30, 31, 70]), es.SparseLDA(3).fit(X, y)
+    assert_same_lda(ours, plain)
+    np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
+
+
+def test_parts_from_different_places(tmp_path: Path) -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3)
+    lda.partial_fit(dask_tiles(X[:50], tmp_path), y[:50])
+    lda.partial_fit(sparse.csc_array(X[50:60]), y[50:60]).partial_fit(X[60:], y[60:])
+    assert_same_lda(lda, es.SparseLDA(3).fit(X, y))
+
+
+@pytest.mark.parametrize("p", [60, 600])
+def test_fewer_rows_than_columns_so_far(p: int) -> None:
+    X, y = make_data(40, p)
+    lda = es.SparseLDA(2, certificate="none")
+    for stop in (9, 20, 40):
+        start = {9: 0, 20: 9, 40: 20}[stop]
+        lda.partial_fit(X[start:stop], y[start:stop])
+        assert_same_lda(lda, es.SparseLDA(2, certificate="none").fit(X[:stop], y[:stop]))
+
+
+def test_not_fitted_before_a_second_class_has_come() -> None:
+    X, y = make_data()
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    first, second = int((y == 0).sum()), int((y <= 1).sum())
+    lda = es.SparseLDA(3).partial_fit(X[:first], y[:first], classes=[0, 1, 2])
+    with pytest.raises(NotFittedError):
+        lda.predict(X)
+    lda.partial_fit(X[first:second], y[first:second])
+    assert_same_lda(lda, es.SparseLDA(3).fit(X[:second], y[:second]))
+    lda.partial_fit(X[second:], y[second:])
+    assert_same_lda(lda, es.SparseLDA(3).fit(X, y))
+    with pytest.raises(InputError, match="one class only"):
+        es.SparseLDA(3).partial_fit(X[:first], y[:first])
+    # a model that was fitted before says nothing of the new samples
+    again = es.SparseLDA(3).fit(X, y).partial_fit(X[:first, :5], y[:first], classes=[0, 1])
+    with pytest.raises(NotFittedError):
+        again.predict(X[:, :5])
+
+
+def test_fit_starts_afresh() -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3).partial_fit(X[:50], y[:50]).fit(X[50:, :8], y[50:])
+    assert_same_lda(lda, es.SparseLDA(3).fit(X[50:, :8], y[50:]))
+    assert_same_lda(lda.partial_fit(X, y), es.SparseLDA(3).fit(X, y))
+    assert not hasattr(clone(lda), "_partial")
+
+
+def test_a_pickled_estimator_goes_on() -> None:
+    X, y = make_data()
+    half = pickle.loads(pickle.dumps(es.SparseLDA(3).partial_fit(X[:40], y[:40])))
+    assert_same_lda(half.partial_fit(X[40:], y[40:]), es.SparseLDA(3).fit(X, y))
+
+
+def test_refusals() -> None:
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(12)])
+    lda = es.SparseLDA(3).partial_fit(frame[:40], y[:40], classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="11 features"):
+        es.SparseLDA(3).partial_fit(X, y).partial_fit(X[:, :11], y)
+    with pytest.raises(ValueError, match="feature names"):
+        lda.partial_fit(frame[40:].rename(columns=str.upper), y[40:])
+    with pytest.raises(InputError, match="class '7', which is not one of classes"):
+        lda.partial_fit(frame[40:], np.where(y[40:] == 2, 7, y[40:]))
+    with pytest.raises(InputError, match=r"classes is \[0, 1\]"):
+        lda.partial_fit(frame[40:], y[40:], classes=[0, 1])
+    with pytest.raises(InputError, match="text"):
+        es.SparseLDA(3).partial_fit(X, y).partial_fit(X, y.astype(str))
+    with pytest.raises(OptionError, match="form='moments'"):
+        es.SparseLDA(3, shrinkage=0.1).partial_fit(X, y).set_params(shrinkage="auto").partial_fit(
+            X, y
+        )
+    # what was refused was not counted
+    lda.partial_fit(frame[40:], y[40:])
+    assert_same_lda(lda, es.SparseLDA(3).fit(frame, y))
+
+
+# -- SparsePCA ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", [[], [45], [2, 11, 40, 41]])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, np.float32])
+def test_pca_in_parts_is_pca_of_the_whole(cuts: list[int], make) -> None:
+    X = make(make_data()[0] + (0 if make is sparse.csr_array else 1e3))
+    ours, plain = (es.SparsePCA(2, n_features_to_select=3, certificate="none") for _ in "ab")
+    with pytest.warns(UserWarning, match="at most 1") if 2 in cuts else nullcontext():
+        for rows in np.split(np.arange(90), cuts):
+            ours.partial_fit(X[rows])
+    plain.fit(X)
+    assert ours.n_samples_ == 90
+    np.testing.assert_array_equal(ours.support_, plain.support_)
+    for name in ("components_", "mean_", "explained_variance_", "subspace_variance_ratio_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8)
+
+
+def test_pca_of_a_single_sample_is_not_fitted() -> None:
+    X = make_data()[0]
+    pca = es.SparsePCA(1, n_features_to_select=3).partial_fit(X[:1])
+    with pytest.raises(NotFittedError):
+        pca.transform(X)
+    pca.partial_fit(X[1:])
+    plain = es.SparsePCA(1, n_features_to_select=3).fit(X)
+    np.testing.assert_allclose(pca.transform(X), plain.transform(X), rtol=1e-8, atol=1e-8)
+    with pytest.raises(ValueError, match="5 features"):
+        pca.partial_fit(X[:, :5])

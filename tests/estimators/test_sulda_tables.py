@@ -1,0 +1,205 @@
+"""Dense and sparse uncorrelated LDA on tables of every kind: as on the dense array in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
+from eigensieve.errors import InputError, OptionError
+from eigensieve.solvers import pursuit_columns
+from tests.device_arrays import DEVICES, sender
+from tests.oracles.tables import as_kind, make_classes
+
+SHAPES = {"wide": (40, 150), "tall": (120, 30), "square": (50, 50)}
+FITTED = (
+    "support_", "scalings_", "xbar_", "means_", "priors_", "canonical_correlations_", "rank_",
+    "coef_", "intercept_", "explained_variance_ratio_", "dual_",
+)  # fmt: skip
+MODELS: dict[str, Any] = {
+    "l1": SparseUncorrelatedLDA(),
+    "l21": SparseUncorrelatedLDA("l21", rule="lda"),
+    "l1, 1-nn": SparseUncorrelatedLDA(rule="1-nn"),
+    "dense": UncorrelatedLDA(),
+    "dense, more": UncorrelatedLDA(5, rule="centroid"),
+}
+CASES = [(kind, model) for kind in ("csc", "dask tiles") for model in MODELS]
+CASES += [
+    (kind, model)
+    for kind in ("csr", "memmap", "zarr", "hdf5", *DEVICES)
+    for model in ("l1", "dense")
+]
+
+
+@pytest.fixture
+def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Working sets so small that columns must join."""
+    monkeypatch.setattr(pursuit_columns, "SET_ENTRIES", 1)
+    monkeypatch.setattr(pursuit_columns, "LEAST_COLUMNS", 1)
+
+
+def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> None:
+    for name in FITTED:
+        assert hasattr(found, name) == hasattr(wanted, name), name
+        if hasattr(wanted, name):
+            a, b = np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name))
+            np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1, np.abs(b).max()))
+    np.testing.assert_allclose(found.transform(X), wanted.transform(X), atol=100 * tol)
+    assert np.array_equal(found.predict(X), wanted.predict(X))
+    assert found.orthogonality_error_ < 1e-12
+
+
+@pytest.mark.usefixtures("small_sets")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("kind", "model"), CASES)
+def test_every_kind_of_table(kind: str, model: str, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 3, density=0.5)
+    table = as_kind(X, kind, tmp_path)
+    wanted, found = clone(MODELS[model]).fit(X, y), clone(MODELS[model]).fit(table, y)
+    assert_same(found, wanted, X)
+    assert np.array_equal(found.predict(table), wanted.predict(X))
+    np.testing.assert_allclose(found.transform(table), wanted.transform(X), atol=1e-8)
+    assert found.score(table, y) == wanted.score(X, y)
+    assert not found.scalings_[25].any()  # constant
+    if model.startswith("l1"):
+        assert not found.scalings_[20].any() or shape == "tall"  # a copy of column 3
+    if "dense" not in model:
+        family = UncorrelatedFamily.from_data(table, y)
+        found.solution_.verify(family.rows, family.target)
+        assert found.solution_.is_certified
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l21"])
+@pytest.mark.parametrize("shape", ["wide", "tall"])
+def test_the_certificate_holds_for_all_columns(penalty: str, shape: str) -> None:
+    X, y = make_classes(SHAPES[shape], 3)
+    lda = SparseUncorrelatedLDA(penalty).fit(sparse.csr_array(X), y)
+    Xc = X - X.mean(axis=0)
+    steps = Xc.T @ lda.dual_
+    sizes = np.abs(steps).max(axis=1) if penalty == "l1" else np.linalg.norm(steps, axis=1)
+    assert sizes.max() <= 1 + 1e-9
+    G = lda.scalings_
+    norm = np.abs(G).sum() if penalty == "l1" else np.linalg.norm(G, axis=1).sum()
+    assert np.sum(lda.dual_ * (Xc @ G)) == pytest.approx(norm, rel=1e-9)
+
+
+def test_columns_do_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classes((30, 300), 2)
+    sizes: list[int] = []
+    make = pursuit_columns.OrthonormalForm.of
+
+    def watch(A: np.ndarray, b: np.ndarray, rank_tol: float) -> Any:
+        sizes.append(A.shape[1])
+        return make(A, b, rank_tol)
+
+    monkeypatch.setattr(pursuit_columns.OrthonormalForm, "of", watch)
+    monkeypatch.setattr(pursuit_columns, "SET_ENTRIES", 1)
+    monkeypatch.setattr(pursuit_columns, "LEAST_COLUMNS", 1)
+    SparseUncorrelatedLDA().fit(sparse.csr_array(X), y)
+    assert len(sizes) > 2
+    assert sizes[0] < sizes[-1] < 300
+
+
+@pytest.mark.usefixtures("small_sets")
+def test_columns_that_few_samples_have() -> None:
+    # the columns that matter most do not reach all samples: others must
+    rng = np.random.default_rng(3)
+    X, y = np.zeros((24, 100)), np.arange(24) % 2
+    X[:12, :76] = 5 * rng.normal(size=(12, 76))
+    X[np.arange(12, 24), np.arange(76, 88)] = 1.0 + rng.random(12)
+    wanted = SparseUncorrelatedLDA().fit(X, y)
+    assert_same(SparseUncorrelatedLDA().fit(sparse.csr_array(X), y), wanted, X)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e4])
+@pytest.mark.parametrize("shape", [(40, 300), (300, 30)])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_digits_that_a_gram_matrix_loses(
+    condition: float, shape: tuple[int, int], offset: float, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    k = min(shape)
+    turn = np.linalg.qr(rng.normal(size=(shape[1], k)))[0]
+    X = rng.normal(size=(shape[0], k)) * np.geomspace(1, 1 / condition, k) @ turn.T + offset
+    y = np.arange(len(X)) % 3
+    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
+        found = clone(lda).fit(as_kind(X, "dask tiles", tmp_path), y)
+        wanted = clone(lda).fit(X, y)
+        assert found.orthogonality_error_ < 1e-11
+        assert np.array_equal(found.support_, wanted.support_)
+        unit = np.abs(wanted.scalings_).max()
+        np.testing.assert_allclose(found.scalings_, wanted.scalings_, atol=1e-8 * unit)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_numbers(dtype: Any, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 2)
+    X = np.round(64 * X).astype(dtype)
+    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
+        wanted = clone(lda).fit(X, y)
+        for kind in ("csr", "zarr", "torch"):
+            assert_same(clone(lda).fit(as_kind(X, kind, tmp_path), y), wanted, X)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_device_that_was_asked_for(shape: str) -> None:
+    sender("torch")
+    X, y = make_classes(SHAPES[shape], 2)
+    found = SparseUncorrelatedLDA(device="cpu").fit(X, y)
+    assert_same(found, SparseUncorrelatedLDA().fit(X, y), X)
+    with pytest.raises(InputError, match="sparse matrix; device"):
+        SparseUncorrelatedLDA(device="cpu").fit(sparse.csr_array(X), y)
+
+
+@pytest.mark.filterwarnings("ignore:the scores are uncorrelated only")  # two labels for a sample
+def test_a_duplicate_sample_with_another_label() -> None:
+    X, y = make_classes((30, 100), 2)
+    X[1], X[3] = X[0], X[2] * (1 + 1e-9)
+    X[:, 25] = 5.0  # constant again
+    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
+        wanted, found = clone(lda).fit(X, y), clone(lda).fit(sparse.csr_array(X), y)
+        assert found.rank_ == wanted.rank_ == 27
+        assert np.array_equal(found.support_, wanted.support_)
+        np.testing.assert_allclose(found.scalings_, wanted.scalings_, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["csr", "dask tiles", "torch"])
+def test_what_is_refused(kind: str, shape: str, tmp_path: Path) -> None:
+    X, y = make_classes(SHAPES[shape], 2)
+    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
+        table = as_kind(X, kind, tmp_path)
+        with pytest.raises(InputError, match="one class only"):
+            clone(lda).fit(table, np.full(len(X), "a"))
+        with pytest.raises(InputError, match=f"X has {len(X)} samples"):
+            clone(lda).fit(table, y[1:])
+        with pytest.raises(InputError, match="no column varies"):
+            clone(lda).fit(as_kind(np.ones_like(X), kind, tmp_path), y)
+        spoilt = X.copy()
+        spoilt[1, 1] = np.nan
+        with pytest.raises(ValueError, match="NaN"):
+            clone(lda).fit(as_kind(spoilt, kind, tmp_path), y)
+
+
+def test_bregman_needs_an_array() -> None:
+    X, y = make_classes((30, 100), 2)
+    with pytest.raises(OptionError, match="'bregman' needs a dense table in memory"):
+        SparseUncorrelatedLDA(solver="bregman").fit(sparse.csr_array(X), y)
+
+
+def test_time_limit_claims_nothing() -> None:
+    X, y = make_classes((30, 400), 2)
+    lda = SparseUncorrelatedLDA(time_limit=1e-9)
+    with pytest.warns(ConvergenceWarning):
+        lda.fit(sparse.csr_array(X), y)
+    assert not lda.solution_.is_certified
+    family = UncorrelatedFamily.from_data(X, y)
+    assert np.abs(family.rows.T @ (family.rows @ (X - X.mean(0)).T @ lda.dual_)).max() <= 1 + 1e-9
+    assert lda.orthogonality_error_ < 1e-9  # a solution all the same
