@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import eigensieve as es
-from eigensieve.backends.namespace import to_numpy
+from eigensieve.backends.arrays import to_numpy
 from eigensieve.core.device_pencil import DevicePencil
 from eigensieve.core.factor_pencil import FactorPencil
 from eigensieve.core.problem import make_problem

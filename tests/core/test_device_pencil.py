@@ -5,7 +5,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.core.budget import Budget
-from eigensieve.core.device_pencil import DevicePencil, DeviceRows
+from eigensieve.core.device_pencil import DeviceFactor, DevicePencil
 from eigensieve.core.forward import forward_pass, make_state
 from eigensieve.core.problem import make_problem
 from eigensieve.core.quick_bound import root_bound
@@ -164,7 +164,7 @@ def test_what_is_refused(send: Send) -> None:
 
 def test_rows_look_like_an_array(send: Send) -> None:
     R = np.random.default_rng(0).normal(size=(4, 9))
-    there = DeviceRows(send(R))
+    there = DeviceFactor(send(R))
     V, weights = np.arange(8.0).reshape(4, 2), np.linspace(1, 2, 9)
     np.testing.assert_allclose(there.T @ V, R.T @ V)
     np.testing.assert_allclose(V.T @ there, V.T @ R)

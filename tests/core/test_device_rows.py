@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve.backends.namespace import is_device_array, to_numpy
+from eigensieve.backends.arrays import is_device_array, to_numpy
 from eigensieve.core import device_rows, feature_scaling
 from eigensieve.core.device_rows import DeviceRows
 from eigensieve.core.qalpha_options import QAlphaOptions

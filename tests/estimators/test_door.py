@@ -159,7 +159,7 @@ def test_what_needs_memory_says_so(X, tmp_path) -> None:
     needy = (
         lambda table: es.study(table, y, ks=[1], cv=2, n_repeats=1),
         lambda table: es.PreparedClassifier(es.SparseLDA(2)).fit(table, y),
-        lambda table: es.RankedLDA(2).fit(table, y),
+        lambda table: es.RankedLDA(n_features_to_select=2).fit(table, y),
         lambda table: es.SparseCCA(n_features_to_select=(1, 1)).fit(table, X),
     )
     for fit in needy:

@@ -175,8 +175,9 @@ def test_paths_and_estimators(client, crews) -> None:
 # ---------------------------------------------------------------- lost workers and limits
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    ("problem", "count"), [*((problem, 1) for problem in PROBLEMS), (levelset_problem, 2)]
+)
 def test_workers_killed_in_the_middle(client, crews, problem, count) -> None:
     pencil, k, solver, criterion = problem()
     here = es.solve(pencil, k, solver, criterion)

@@ -142,7 +142,7 @@ class Deadly(es.RankedLDA):
 
 def test_a_method_that_ends_its_workers(cluster) -> None:
     X, y = make_table(gaps=False)
-    with pytest.raises(ClusterError, match="a job was given up: 3 workers ended"):
+    with pytest.raises(ClusterError, match=r"given up: its workers ended \d times"):
         es.study(X, y, Deadly("anova"), ks=(1,), cv=3, n_repeats=1)
 
 

@@ -21,8 +21,9 @@ from ..errors import ClusterError, MissingExtraError, OptionError
 
 # Items that are at the cluster at once, at least: the rest waits here, and not in the scheduler.
 MOST_OUT = 256
-# How often one item, or what all hold, is sent again after it was lost.
-MOST_LOSSES = 10
+# How often one item, or what all hold, is sent again after it was lost with all who had it. A job
+# that ends its workers comes to an end by this, where dask itself begins to count anew.
+MOST_LOSSES = 3
 # Seconds between two looks at whether it is over.
 POLL = 0.05
 # Seconds to wait for a worker when all are gone.
@@ -98,7 +99,7 @@ class Crew:
                 except CancelledError as error:
                     losses[place] += 1
                     if losses[place] > MOST_LOSSES:
-                        raise ClusterError(f"a job was lost {losses[place]} times") from error
+                        raise _given_up(losses[place]) from error
                     if sent is self._sent:  # it is lost, most likely
                         self._sent = None
                     left.appendleft(place)
@@ -149,15 +150,19 @@ class Crew:
         try:
             return future.result()
         except KilledWorker as error:
-            raise ClusterError(
-                f"a job was given up: {error.allowed_failures + 1} workers ended while they worked "
-                "on it. Mostly that is a lack of memory: see the logs of the workers"
-            ) from error
+            raise _given_up(error.allowed_failures + 1) from error
 
     def _drop(self, futures: Iterable[Any]) -> None:
         """Nobody waits for these any more."""
         with suppress(Exception):  # the cluster may be gone: that was told, or does not matter
             self.client.cancel(list(futures))
+
+
+def _given_up(times: int) -> ClusterError:
+    return ClusterError(
+        f"a job was given up: its workers ended {times} times. Mostly that is a lack of memory: "
+        "see the logs of the workers"
+    )
 
 
 def _carry_out(work: Work, item: Any, held: Any) -> Any:

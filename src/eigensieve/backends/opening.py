@@ -37,7 +37,8 @@ def as_big_table(X: Any) -> BigTable | None:
     >>> import numpy as np
     >>> from tempfile import TemporaryFile
     >>> from eigensieve.backends.opening import as_big_table
-    >>> X = np.memmap(TemporaryFile(), np.float32, "w+", shape=(1000, 20))
+    >>> with TemporaryFile() as file:
+    ...     X = np.memmap(file, np.float32, "w+", shape=(1000, 20))
     >>> as_big_table(X)
     MappedTable(1000 samples, 20 features)
     >>> as_big_table(np.zeros((3, 3))) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import is_device_array, like, namespace, to_numpy
+from ..backends.arrays import is_device_array, like, namespace, to_numpy
 from .centred_rows import CentredRows
 from .row_factor import column_squares
 

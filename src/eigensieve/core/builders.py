@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, to_numpy
+from ..backends.arrays import is_device_array, to_numpy
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..errors import InputError, OptionError

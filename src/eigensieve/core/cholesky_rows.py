@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import like, namespace, to_numpy
+from ..backends.arrays import like, namespace, to_numpy
 from .row_factor import column_squares
 from .sweep import DEPENDENT
 

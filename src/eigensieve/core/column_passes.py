@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .device_pencil import DeviceRows
+from .device_pencil import DeviceFactor
 from .feature_blocks import feature_slices
 from .row_factor import RowFactor
 from .streamed_rows import StreamedRows
@@ -22,8 +22,8 @@ def column_parts(rows: RowFactor) -> Iterator[tuple[slice, np.ndarray | RowFacto
         yield from rows.column_blocks()
         return
     for where in feature_slices(rows.shape[1], rows.shape[0]):
-        if isinstance(rows, DeviceRows):
-            yield where, DeviceRows(rows.array[:, where])
+        if isinstance(rows, DeviceFactor):
+            yield where, DeviceFactor(rows.array[:, where])
         else:
             yield where, rows.take(np.arange(where.start, where.stop))
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, like
+from ..backends.arrays import is_device_array, like
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable, equal_blocks
 from .centred_rows import CentredRows
-from .device_pencil import DeviceRows
+from .device_pencil import DeviceFactor
 from .stats import ClassStats
 from .streamed_rows import StreamedRows
 
@@ -129,4 +129,4 @@ def centre_samples(data: Any, labels: np.ndarray) -> tuple[ColumnStats, Any]:
         return columns, rest.plus(contrasts, columns.between)
     for part in equal_blocks(len(contrasts), ROWS):  # in place, without a second copy
         rest[part, :] += like(contrasts[part], rest) @ like(columns.between, rest)
-    return columns, DeviceRows(rest) if is_device_array(rest) else rest
+    return columns, DeviceFactor(rest) if is_device_array(rest) else rest

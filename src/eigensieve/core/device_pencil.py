@@ -1,6 +1,6 @@
 """A pencil whose rows lie on a device (torch, cupy): what is as long as the data stays there.
 
-To every caller it is a `FactorPencil` that answers in numpy: W is a `DeviceRows`, a `RowFactor`
+To every caller it is a `FactorPencil` that answers in numpy: W is a `DeviceFactor`, a `RowFactor`
 that copies its (small) results to the host. The arithmetic that is worth a device asks for
 `working_arrays` instead, and keeps even its vectors of length p there.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import like, namespace, to_numpy
+from ..backends.arrays import like, namespace, to_numpy
 from ..errors import PencilError
 from .any_rows import row_squares
 from .factor_pencil import FactorPencil
@@ -24,14 +24,14 @@ from .row_factor import RowFactor
 BLOCK = 2**17
 
 
-class DeviceRows(RowFactor):
+class DeviceFactor(RowFactor):
     """Rows (m, p) on a device; ``array`` is what lies there.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from eigensieve.core.device_pencil import DeviceRows
-    >>> rows = DeviceRows(np.arange(6.0).reshape(2, 3))  # numpy counts as a device of its own
+    >>> from eigensieve.core.device_pencil import DeviceFactor
+    >>> rows = DeviceFactor(np.arange(6.0).reshape(2, 3))  # numpy counts as a device of its own
     >>> rows.squares().tolist()
     [9.0, 17.0, 29.0]
     """
@@ -62,11 +62,11 @@ class DeviceRows(RowFactor):
             total = total + other @ part.T
         return to_numpy(total)
 
-    def scaled(self, scale: np.ndarray) -> DeviceRows:
-        return DeviceRows(self.array * like(np.ascontiguousarray(scale), self.array))
+    def scaled(self, scale: np.ndarray) -> DeviceFactor:
+        return DeviceFactor(self.array * like(np.ascontiguousarray(scale), self.array))
 
-    def take(self, index: np.ndarray) -> DeviceRows:
-        return DeviceRows(take_columns(self.array, index))
+    def take(self, index: np.ndarray) -> DeviceFactor:
+        return DeviceFactor(take_columns(self.array, index))
 
 
 def take_columns(array: Any, index: np.ndarray) -> Any:
@@ -83,7 +83,7 @@ class WorkingArrays:
 
     def __init__(self, pencil: FactorPencil) -> None:
         self._pencil = pencil
-        on_device = isinstance(pencil.W, DeviceRows)
+        on_device = isinstance(pencil.W, DeviceFactor)
         self.W: Any = pencil.W.array if on_device else pencil.W
         self._model = self.W if on_device else pencil.d
         self.d = self.put(pencil.d)
@@ -120,14 +120,14 @@ class DevicePencil(FactorPencil):
     blocks : see `Pencil`.
     """
 
-    W: DeviceRows
+    W: DeviceFactor
 
     def __init__(self, H: Any, W: Any, d: Any, *, blocks: Sequence[int] | None = None) -> None:
         xp = namespace(W)
         rows = xp.asarray(W, dtype=xp.float64)
         if not _is_finite(rows):
             raise PencilError("W has NaN or infinite entries; remove or impute them first")
-        super().__init__(to_numpy(H), DeviceRows(rows), to_numpy(d), blocks=blocks)
+        super().__init__(to_numpy(H), DeviceFactor(rows), to_numpy(d), blocks=blocks)
 
     @cached_property
     def working(self) -> WorkingArrays:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import is_device_array, like, namespace, to_numpy
+from ..backends.arrays import is_device_array, like, namespace, to_numpy
 from .feature_blocks import DEVICE_ENTRIES, feature_slices
 from .feature_rows import DenseRows, FeatureRows
 from .feature_scaling import working_dtype

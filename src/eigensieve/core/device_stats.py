@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import like, namespace, to_numpy
+from ..backends.arrays import like, namespace, to_numpy
 from ..errors import InputError
 from .stats import ROUND_OFF, ClassStats, refuse_extremes
 

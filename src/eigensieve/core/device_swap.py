@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ..backends.namespace import like, namespace
+from ..backends.arrays import like, namespace
 from .budget import Budget
 from .criteria import unit_cholesky
 from .device_pencil import DevicePencil, working_arrays

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, namespace
+from ..backends.arrays import is_device_array, namespace
 from ..backends.tables import BigTable
 from ..errors import InputError
 from .feature_blocks import DEVICE_ENTRIES, feature_slices

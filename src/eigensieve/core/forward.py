@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import like, namespace, to_numpy
+from ..backends.arrays import like, namespace, to_numpy
 from .budget import Budget
 from .cholesky_rows import CholeskyRows, sum_of_squares
 from .device_pencil import working_arrays

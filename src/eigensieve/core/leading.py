@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..backends.namespace import like, to_numpy
+from ..backends.arrays import like, to_numpy
 from .relevance import Form, length, point_up
 from .solution import Status
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ..backends.namespace import (
+from ..backends.arrays import (
     is_device_array,
     largest_values,
     like,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import to_numpy
+from ..backends.arrays import to_numpy
 from .budget import Budget
 from .leading import SearchStopped, leading_eigenvector
 from .qalpha_options import QAlphaOptions

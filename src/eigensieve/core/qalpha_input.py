@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, namespace, to_device
+from ..backends.arrays import is_device_array, namespace, to_device
 from ..backends.opening import as_big_table
 from ..errors import InputError
 

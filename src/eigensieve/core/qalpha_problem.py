@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..backends import tables
-from ..backends.namespace import is_device_array, to_numpy
+from ..backends.arrays import is_device_array, to_numpy
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..errors import InputError

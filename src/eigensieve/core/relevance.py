@@ -21,7 +21,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..backends.namespace import namespace
+from ..backends.arrays import namespace
 from ..errors import InputError
 from .feature_rows import FeatureRows
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from ..backends.namespace import is_device_array, like, to_numpy
+from ..backends.arrays import is_device_array, like, to_numpy
 from ..backends.tables import BigTable
 from ..errors import InputError
 from .column_passes import column_parts
 from .column_stats import ColumnStats, centre_samples, class_contrasts, class_means, class_sums
-from .device_pencil import DeviceRows
+from .device_pencil import DeviceFactor
 from .pursuit import first_copies, unify, unify_copies
 from .row_factor import weighted_gram
 from .spanned_rows import Scores, SpannedRows, centred_blocks
@@ -191,7 +191,7 @@ def _measure(blocks: Callable[[], Iterator[Any]], n: int) -> Measure:
     def pass_over(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         products, reach = np.zeros((A.shape[1],) * 2), np.zeros_like(A)
         for block in blocks():
-            array = block.array if isinstance(block, DeviceRows) else block
+            array = block.array if isinstance(block, DeviceFactor) else block
             Q = array.T @ like(A / np.sqrt(n), array)
             products += to_numpy(Q.T @ Q)
             reach += to_numpy(array @ Q)

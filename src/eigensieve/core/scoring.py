@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from ..backends.namespace import is_device_array, to_numpy
+from ..backends.arrays import is_device_array, to_numpy
 from ..errors import InputError, OptionError
 from .checks import check_labels
 from .column_passes import gather_columns

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import namespace
+from ..backends.arrays import namespace
 
 MAX_ROUNDS = 120
 RELATIVE = 1e-14

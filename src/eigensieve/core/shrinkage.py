@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.namespace import like, namespace, to_numpy
+from ..backends.arrays import like, namespace, to_numpy
 from ..errors import OptionError
 from .any_rows import row_squares
 from .centred_rows import CentredRows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..backends.namespace import to_numpy
+from ..backends.arrays import to_numpy
 from ..backends.tables import BigTable, equal_blocks
 from .column_passes import column_parts, gather_columns
 from .feature_blocks import BLOCK_ENTRIES

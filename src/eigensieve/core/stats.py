@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, to_numpy
+from ..backends.arrays import is_device_array, to_numpy
 from ..backends.tables import BLOCK_ENTRIES, BigTable
 from ..errors import InputError
 from .any_rows import row_products, row_squares, scale_rows

@@ -45,7 +45,8 @@ def streamed_lda(
     >>> from tempfile import TemporaryFile
     >>> from eigensieve.backends.opening import as_big_table
     >>> from eigensieve.core.streamed_builders import streamed_lda
-    >>> X = np.memmap(TemporaryFile(), np.float32, "w+", shape=(20, 5000))
+    >>> with TemporaryFile() as file:
+    ...     X = np.memmap(file, np.float32, "w+", shape=(20, 5000))
     >>> X[:] = np.random.default_rng(0).normal(size=X.shape)
     >>> stats, s, pencil = streamed_lda(as_big_table(X), np.arange(20) % 2)
     >>> pencil
@@ -95,7 +96,8 @@ def streamed_pca(table: BigTable) -> tuple[np.ndarray, StreamedPencil]:
     >>> from tempfile import TemporaryFile
     >>> from eigensieve.backends.opening import as_big_table
     >>> from eigensieve.core.streamed_builders import streamed_pca
-    >>> X = np.memmap(TemporaryFile(), np.float32, "w+", shape=(20, 5000))
+    >>> with TemporaryFile() as file:
+    ...     X = np.memmap(file, np.float32, "w+", shape=(20, 5000))
     >>> X[:, 7] = np.arange(20)
     >>> mean, pencil = streamed_pca(as_big_table(X))
     >>> float(mean[7]), float(pencil.diag_A[7].round(6))

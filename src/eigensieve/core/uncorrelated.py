@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from ..backends.namespace import to_numpy
+from ..backends.arrays import to_numpy
 from ..errors import InputError
 from .checks import check_k, check_labels, check_number
 from .column_passes import gather_columns

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..backends.namespace import is_device_array, like, namespace, to_device, to_numpy
+from ..backends.arrays import is_device_array, like, namespace, to_device, to_numpy
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..core.checks import check_labels

@@ -14,7 +14,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends.namespace import is_device_array, to_numpy
+from ..backends.arrays import is_device_array, to_numpy
 from ..errors import InputError
 from ._door import require_in_memory, take_labels, take_table
 from ._projection import project_rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..backends.namespace import is_device_array, like, to_numpy
+from ..backends.arrays import is_device_array, like, to_numpy
 from ..backends.tables import BLOCK_ENTRIES, BigTable, equal_blocks
 from ..core.device_pencil import take_columns
 from ._door import read_columns

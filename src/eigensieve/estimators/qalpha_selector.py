@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..backends.namespace import is_device_array, like, namespace
+from ..backends.arrays import is_device_array, like, namespace
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..core.budget import Budget

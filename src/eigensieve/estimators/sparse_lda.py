@@ -18,7 +18,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends.namespace import to_numpy
+from ..backends.arrays import to_numpy
 from ..backends.tables import BigTable
 from ..core.builders import (
     check_ridge,

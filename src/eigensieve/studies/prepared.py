@@ -149,8 +149,8 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
         check_is_fitted(self)
         table = require_in_memory(X, "PreparedClassifier")
         data = validate_data(
-            self, table, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=self._finite,
-            accept_sparse="csr",
+            self, table, dtype=[np.float64, np.float32], reset=False,
+            ensure_all_finite=self._finite, accept_sparse="csr",
         )  # fmt: skip
         return self.standardizer_.apply(data)
 

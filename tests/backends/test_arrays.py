@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve.backends.namespace import (
+from eigensieve.backends.arrays import (
     is_device_array,
     largest_values,
     like,
