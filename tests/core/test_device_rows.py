@@ -37,10 +37,13 @@ def table(dtype: str) -> np.ndarray:
     return (X * 100 if dtype == "int64" else X).astype(dtype)
 
 
-@pytest.mark.parametrize("entries", [2**27, 3 * Q])
+@pytest.mark.parametrize(("entries", "piece"), [(2**27, 10**5), (3 * Q, 7)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @KINDS
-def test_products(send: Any, dtype: str, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products(
+    send: Any, dtype: str, entries: int, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_rows, "PIECE", piece)
     for module in (device_rows, feature_scaling):
         monkeypatch.setattr(module, "DEVICE_ENTRIES", entries)
     X = table(dtype)

@@ -38,7 +38,8 @@ def table(n: int, q: int, dtype: str) -> np.ndarray:
 @KINDS
 def test_as_numpy(send: Any, options: dict, shape: tuple[int, int], dtype: str) -> None:
     M, y = table(*shape, dtype), np.arange(shape[1]) % 3
-    search = {"y": y, "n_init": 2, "tol": 0.0, "max_iter": 6, **options}
+    cycles = 6 if dtype == "float64" else 2  # from a random start rounding grows with them
+    search = {"y": y, "n_init": 2, "tol": 0.0, "max_iter": cycles, **options}
     host, found = es.qalpha(M, 3, **search), es.qalpha(send(M), 3, **search)
     atol = 1e-8 if dtype == "float64" else 1e-6
     assert type(found.alpha) is np.ndarray

@@ -16,6 +16,9 @@ from .feature_blocks import DEVICE_ENTRIES, feature_slices
 from .feature_rows import DenseRows, FeatureRows
 from .feature_scaling import working_dtype
 
+# Features of which a product is summed up by itself.
+PIECE = 100_000
+
 
 class DeviceRows(DenseRows):
     """M of an array on a device; ``data`` is M' (q, n), already scaled."""
@@ -69,10 +72,21 @@ class DeviceRows(DenseRows):
         return self.xp.sum(U * V, axis=1)
 
     def times(self, B: np.ndarray) -> Any:
-        return self.data.T @ self.place(B)
+        # the columns of the result in one piece each, as `times_transposed` likes them
+        return (self.place(B).T @ self.data).T
 
     def times_transposed(self, W: Any) -> np.ndarray:
-        return to_numpy(self.data @ W)
+        """In pieces side by side: one sum over millions of features uses little of a device."""
+        q, k, count = self.n_samples, W.shape[1], self.n_features // PIECE
+        whole = count * PIECE
+        total = self.data[:, whole:] @ W[whole:, :]
+        if count:
+            xp = self.xp
+            rows = xp.reshape(self.data[:, :whole], (q, count, PIECE))
+            columns = xp.reshape(W.T[:, :whole], (k, count, PIECE))
+            parts = xp.permute_dims(columns, (1, 0, 2)) @ xp.permute_dims(rows, (1, 2, 0))
+            total = total + xp.sum(parts, axis=0).T
+        return to_numpy(total)
 
     def affinity(self, weights: Any = None) -> np.ndarray:
         if weights is None:

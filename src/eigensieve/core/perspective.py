@@ -32,6 +32,7 @@ from .perspective_ascent import SOLVED, TINY, Part, ascend, evaluate, largest, o
 from .problem import Problem
 from .row_factor import RowFactor
 from .search import FREE, IN, OUT
+from .threads import one_blas_thread
 
 # Columns that the working set starts with, and how many join at a time.
 WORKING_SET = 200
@@ -223,7 +224,8 @@ def relax_all(
     working.join(np.union1d(first, np.flatnonzero((state == IN) | (weights != 0.0))), weights)
     best, solved = None, SOLVED
     for _ in range(MAX_ROUNDS):
-        working.improve(maximise, cut, solved)
+        with one_blas_thread():
+            working.improve(maximise, cut, solved)
         value, now, late = working.price(is_free)
         if best is None or now.bound < best.bound:
             best = now
@@ -231,7 +233,8 @@ def relax_all(
             break
         joining, prices = largest_places(late, JOIN)
         if np.any(prices >= now.kth):
-            working.join(joining)
+            with one_blas_thread():
+                working.join(joining)
         elif solved == SOLVED:
             break
         solved = SOLVED if now.bound - value <= NEAR * abs(now.bound) else ROUGH

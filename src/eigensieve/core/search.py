@@ -34,13 +34,13 @@ from .swap import swap_refine
 FREE, IN, OUT = 0, 1, -1
 # Nodes that one round expands. Part of the result: it must not depend on the number of threads.
 ROUND = 16
-# A search of more rounds than this expands more at once: it is worth many workers.
-MANY_ROUNDS = 250
+# A search of more rounds than this expands more at once, so that many workers have something to do.
+MANY_ROUNDS = 30
 WIDE_ROUND = 64
 # A round that would take fewer seconds than this here is not worth sending to a cluster.
 WORTH_SENDING = 0.05
 # Into how many parts a round is cut for each thread of a cluster.
-PARTS = 3
+PARTS = 2
 # With more open nodes than this the search goes deep rather than wide, to save memory.
 CROWD = 20_000
 # Below this relative gap double precision proves nothing.
