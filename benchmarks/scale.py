@@ -1,6 +1,6 @@
 """Tables that outgrow memory: growth of time and memory, and against tables in memory.
 
-``python -m benchmarks.scale [--only tall wide workers] [--most 7] [--folder F]`` writes
+``python -m benchmarks.scale [--only tall wide workers] [--least 3] [--most 7] [--folder F]`` writes
 tables of 10^3 to 10^most rows (200 columns, float64, zarr) and columns (100 rows, float32, .npy) to
 a temporary folder, fits them where they lie, and (as long as they fit) in memory. Every fit has
 a process of its own, whose peak memory is told; the process itself, with scikit-learn and numba
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import shutil
 import subprocess
 import sys
@@ -125,8 +125,14 @@ def measure_here(name: str, path: str, where: str) -> None:
     start = time.perf_counter()
     support = FITS[name](X, y)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "peak": peak, "support": support.tolist()}))
+    print(json.dumps({"seconds": seconds, "peak": peak_memory(), "support": support.tolist()}))
+
+
+def peak_memory() -> int:
+    """Bytes; not ru_maxrss, which begins with that of the process that started this one."""
+    found = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+    assert found is not None
+    return 1024 * int(found[1])
 
 
 def measure(name: str, path: Path, where: str) -> dict[str, Any]:
@@ -143,7 +149,7 @@ def measure(name: str, path: Path, where: str) -> dict[str, Any]:
 
 
 def report(names: list[str], path: Path, size: float, label: str) -> None:
-    """Time and peak memory of some fits of one table, on disk and in memory."""
+    """Time and peak memory of fits of one table, on disk and in memory."""
     for name in names:
         disk = measure(name, path, "disk")
         line = f"  {label:>12}  {name:15s} {disk['seconds']:8.2f} s  {disk['peak'] / 1e6:7.0f} MB"
@@ -159,8 +165,8 @@ def report(names: list[str], path: Path, size: float, label: str) -> None:
 
 
 def sizes(given: argparse.Namespace, folder: Path, width: int, width_bytes: int) -> Iterator[int]:
-    """10^3 to 10^most, as far as the disk goes."""
-    for power in range(3, given.most + 1):
+    """10^least to 10^most, as far as the disk goes."""
+    for power in range(given.least, given.most + 1):
         needed = 10**power * width * width_bytes * 1.1
         if shutil.disk_usage(folder).free < needed:
             print(f"  10^{power} needs {needed / 1e9:.0f} GB of disk: left out")
@@ -171,13 +177,10 @@ def sizes(given: argparse.Namespace, folder: Path, width: int, width_bytes: int)
 def tall(given: argparse.Namespace, folder: Path) -> None:
     """Rows: one pass of statistics."""
     print(f"n x {COLUMNS} float64, zarr on disk, k = 20")
-    first = True
     for n in sizes(given, folder, COLUMNS, 8):
         path = tall_table(folder, n)
-        names = ["SparseLDA", "SparsePCA", "GroupLassoLDA", "QAlphaSelector"]
-        report(["nothing"] * first + names, path, 8.0 * n * COLUMNS, f"n = {n:,}")
+        report(given.fits, path, 8.0 * n * COLUMNS, f"n = {n:,}")
         shutil.rmtree(path)
-        first = False
 
 
 def wide(given: argparse.Namespace, folder: Path) -> None:
@@ -185,8 +188,7 @@ def wide(given: argparse.Namespace, folder: Path) -> None:
     print(f"{ROWS} x p float32, .npy on disk, k = 20")
     for p in sizes(given, folder, ROWS, 4):
         path = wide_table(folder, p)
-        names = ["SparseLDA", "SparsePCA", "GroupLassoLDA", "QAlphaSelector"]
-        report(names, path, 8.0 * p * ROWS, f"p = {p:,}")
+        report(given.fits, path, 8.0 * p * ROWS, f"p = {p:,}")
         path.unlink()
 
 
@@ -204,7 +206,9 @@ def main() -> None:
     """Run the sections that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--least", type=int, default=3, help="the smallest table has 10^least")
     parser.add_argument("--most", type=int, default=7, help="the largest table has 10^most")
+    parser.add_argument("--fits", nargs="+", choices=FITS, default=list(FITS))
     parser.add_argument("--folder", help="where the tables are written, and removed again")
     given = parser.parse_args()
     with TemporaryDirectory(dir=given.folder) as folder:

@@ -1,13 +1,15 @@
 """Shared fixtures, and the rule that no test skips in silence.
 
 A test that needs the data folder asks for ``data_dir`` or ``load_data`` (the marker ``data`` then
-comes by itself); a test that needs a browser carries ``@pytest.mark.browser``. Where
-EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data test fails the session.
+comes by itself); a test that needs a browser carries ``@pytest.mark.browser``; a test that needs a
+library asks for it by ``importorskip``. Where EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data
+test fails the session.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable
@@ -17,8 +19,11 @@ import numpy as np
 import pytest
 
 Dataset = tuple[np.ndarray, np.ndarray, np.ndarray]
+Report = pytest.CollectReport | pytest.TestReport
 
 NEEDS = ("data", "browser")
+# Reasons of tests that miss a library: pytest's own words, and those of this suite.
+MISSING_LIBRARY = re.compile(r"could not import '(\w+)|NO [A-Z-]+: [\w.\[\]-]+ is not installed")
 
 
 def data_required() -> bool:
@@ -82,11 +87,21 @@ def skipped_reasons(config: pytest.Config, need: str) -> Counter[str]:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # a worker of xdist: only the controller judges the session
         return Counter()
-    skipped = (r for r in reporter.stats.get("skipped", []) if ("needs", need) in properties(r))
-    return Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    skipped = (r for r in reporter.stats.get("skipped", []) if need in needs(r))
+    return Counter(skip_reason(report) for report in skipped)
 
 
-def properties(report: pytest.CollectReport | pytest.TestReport) -> list[tuple[str, object]]:
+def skip_reason(report: Report) -> str:
+    return str(report.longrepr[2]).removeprefix("Skipped: ")
+
+
+def needs(report: Report) -> list[object]:
+    """What a skipped test would have needed."""
+    marked = [value for name, value in properties(report) if name == "needs"]
+    return marked or ["library"] * bool(MISSING_LIBRARY.match(skip_reason(report)))
+
+
+def properties(report: Report) -> list[tuple[str, object]]:
     return [tuple(pair) for pair in getattr(report, "user_properties", ())]
 
 
@@ -103,7 +118,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    for need in NEEDS:
+    for need in (*NEEDS, "library"):
         reasons = skipped_reasons(config, need)
         if not reasons:
             continue
@@ -111,6 +126,9 @@ def pytest_terminal_summary(
         terminalreporter.section(f"{count} {need} tests SKIPPED", yellow=True, bold=True)
         for reason, times in reasons.most_common():
             terminalreporter.line(f"{times} x {reason}")
+        if need == "library" and any("torch" in reason for reason in reasons):
+            terminalreporter.line("NO TORCH: nothing on devices was tested", red=True, bold=True)
+            terminalreporter.line("pip install torch==2.13.0")
         if need == "data" and data_required():
             terminalreporter.line(
                 f"FAILED: EIGENSIEVE_REQUIRE_DATA is set, yet {count} data tests were skipped",

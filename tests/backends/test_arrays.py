@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from eigensieve.backends.arrays import (
+    all_finite,
+    check_device_table,
     is_device_array,
     largest_values,
     like,
@@ -17,15 +19,16 @@ from eigensieve.backends.arrays import (
     to_device,
     to_numpy,
 )
-from eigensieve.errors import MissingExtraError, OptionError
+from eigensieve.errors import InputError, MissingExtraError, OptionError
+from tests.device_arrays import library
 
 
 def torch_array(values: np.ndarray) -> Any:
-    return pytest.importorskip("torch").asarray(values)
+    return library("torch").asarray(values)
 
 
 def strict_array(values: np.ndarray) -> Any:
-    return pytest.importorskip("array_api_strict").asarray(values)
+    return library("array_api_strict").asarray(values)
 
 
 @pytest.fixture(params=[torch_array, strict_array])
@@ -74,19 +77,78 @@ def test_vectors_anywhere(send) -> None:
 
 
 def test_a_table_is_sent_to_a_device() -> None:
-    torch = pytest.importorskip("torch")
+    torch = library("torch")
     sent = to_device(np.eye(2)[:, ::-1], "cpu")
     assert isinstance(sent, torch.Tensor)
     np.testing.assert_array_equal(to_numpy(sent), np.eye(2)[:, ::-1])
 
 
 def test_unknown_devices_are_refused() -> None:
-    torch = pytest.importorskip("torch")
+    torch = library("torch")
     with pytest.raises(OptionError, match="device is 'moon'"):
         to_device(np.eye(2), "moon")
     if not torch.cuda.is_available():
-        with pytest.raises(OptionError, match="finds no such device"):
+        with pytest.raises(
+            OptionError, match=r"no such device.*leave device out, or install"
+        ):
             to_device(np.eye(2), "cuda")
+    for place in ("mps", "meta"):
+        with pytest.raises(OptionError, match=f"device is '{place}'; it must be 'cuda'"):
+            to_device(np.eye(2), place)
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch) -> None:
+    torch = library("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(OptionError, match="device is 'cuda:2', but there are 2"):
+        to_device(np.eye(2), "cuda:2")
+
+
+@pytest.fixture(params=[np.asarray, torch_array, strict_array])
+def send(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_finite_numbers(send) -> None:
+    for dtype in (np.float32, np.float64):
+        top = np.finfo(dtype).max
+        assert all_finite(send(np.array([[top, top], [1.0, 2.0]], dtype=dtype)))  # its sum is not
+        for bad in (np.nan, np.inf, -np.inf):
+            assert not all_finite(send(np.array([[bad, 1.0], [1.0, 2.0]], dtype=dtype)))
+    assert not all_finite(send(np.array([np.inf, -np.inf])))
+    assert all_finite(np.array([2**62, 2**62, 2**62]))
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (np.array([1.0, 2.0]), r"M has shape \(2,\); it must be a x b"),
+        (np.zeros((0, 3)), r"M has shape \(0, 3\)"),
+        (np.array([[1j]]), "M holds .*complex128; it must hold real numbers"),
+        (np.array([[1.0, np.nan]]), "M contains NaN or infinity"),
+    ],
+)
+def test_bad_tables_on_a_device(bad, said) -> None:
+    for kind in (torch_array, strict_array):
+        with pytest.raises(InputError, match=said):
+            check_device_table(kind(bad), "M", "a x b")
+
+
+def test_good_tables_on_a_device() -> None:
+    for dtype in (np.float32, np.float64, np.int32, bool):
+        for kind in (torch_array, strict_array):
+            check_device_table(kind(np.ones((2, 3), dtype=dtype)), "M", "a x b")
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor:UserWarning")
+def test_sparse_tensors_are_refused() -> None:
+    X = torch_array(np.eye(3))
+    for table in (X.to_sparse(), X.to_sparse_csr()):
+        with pytest.raises(
+            InputError, match=r"sparse tensor; give .*X.to_dense\(\)"
+        ):
+            check_device_table(table, "X", "samples x features")
 
 
 def test_what_is_missing_is_named_with_the_pip_line(monkeypatch) -> None:

@@ -104,8 +104,7 @@ def X() -> np.ndarray:
 
 @pytest.fixture(params=[1, 50, 10**6])
 def block_entries(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    for module in (tables, pytest.importorskip("eigensieve.backends.parquet_table")):
-        monkeypatch.setattr(module, "BLOCK_ENTRIES", request.param)
+    monkeypatch.setattr(tables, "BLOCK_ENTRIES", request.param)
     return request.param
 
 

@@ -106,7 +106,7 @@ def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
 
 
 def use_blocks_of(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", entries)
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", entries)
 
 

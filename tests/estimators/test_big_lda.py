@@ -69,7 +69,7 @@ def test_tall_tables(kind: str, options: dict[str, Any], tmp_path: Path) -> None
     assert_same(ours, plain)
     assert_same_answers(ours, table, plain, X)
     assert ours.score(table, y) == plain.score(X, y)
-    assert ours.solution_.bound == pytest.approx(plain.solution_.bound, rel=1e-6)
+    assert ours.solution_.bound == pytest.approx(plain.solution_.bound, rel=1e-8)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ from sklearn.exceptions import DataConversionWarning
 import eigensieve as es
 from eigensieve.backends.tables import BigTable
 from eigensieve.errors import InputError, OptionError
-from eigensieve.estimators._door import by_row_blocks, read_columns, take_labels, take_table
+from eigensieve.estimators._door import (
+    by_row_blocks,
+    labels_on_host,
+    read_columns,
+    require_in_memory,
+    take_labels,
+    take_table,
+)
+from tests.device_arrays import library
 
 N, P = 12, 5
 
@@ -38,7 +47,7 @@ def mapped(X: np.ndarray, folder: Any) -> np.ndarray:
 
 
 def all_kinds(X: np.ndarray, folder: Any) -> list[Any]:
-    torch, da = pytest.importorskip("torch"), pytest.importorskip("dask.array")
+    torch, da = library("torch"), pytest.importorskip("dask.array")
     kinds = [X, X.tolist(), sparse.csr_matrix(X), sparse.csc_array(X), mapped(X, folder)]
     return [*kinds, da.from_array(X, chunks=(5, 2)), torch.asarray(X)]
 
@@ -58,7 +67,7 @@ def test_tables_stay_what_they_are(X, tmp_path) -> None:
     model = Model()
     assert isinstance(take_table(model, mapped(X, tmp_path), reset=True), BigTable)
     assert sparse.issparse(take_table(model, sparse.coo_matrix(X), reset=True))
-    torch = pytest.importorskip("torch")
+    torch = library("torch")
     assert isinstance(take_table(model, torch.asarray(X), reset=True), torch.Tensor)
 
 
@@ -79,7 +88,10 @@ def test_names_are_kept_and_compared(X) -> None:
     assert model.feature_names_in_.tolist() == list("abcde")
     take_table(model, frame, reset=False)
     other = frames.from_pandas(frame[list("abced")], npartitions=2)
-    with pytest.raises(InputError, match="not those"):
+    with pytest.raises(InputError, match=r"not those .* the same, in another order"):
+        take_table(model, other, reset=False)
+    other = frames.from_pandas(frame.set_axis(list("axcye"), axis=1), npartitions=2)
+    with pytest.raises(InputError, match="missing: 'b', 'd'; unexpected: 'x', 'y'"):
         take_table(model, other, reset=False)
     take_table(model, pytest.importorskip("dask.array").from_array(X), reset=True)
     assert not hasattr(model, "feature_names_in_")
@@ -94,7 +106,7 @@ def test_missing_numbers_are_refused(X, tmp_path, bad) -> None:
 
 
 def test_tables_that_cannot_go_to_a_device(X, tmp_path) -> None:
-    pytest.importorskip("torch")
+    library("torch")
     with pytest.raises(InputError, match="does not lie in memory"):
         take_table(Model(), mapped(X, tmp_path), reset=True, device="cpu")
     with pytest.raises(InputError, match="dense tables"):
@@ -104,7 +116,7 @@ def test_tables_that_cannot_go_to_a_device(X, tmp_path) -> None:
 
 
 def test_whole_numbers_on_a_device_become_floats() -> None:
-    torch = pytest.importorskip("torch")
+    torch = library("torch")
     table = take_table(Model(), torch.arange(6).reshape(3, 2), reset=True)
     assert table.dtype == torch.float64
     with pytest.raises(InputError, match="real numbers"):
@@ -118,13 +130,30 @@ def test_too_few_samples(X, tmp_path) -> None:
 
 
 def test_labels_from_everywhere() -> None:
-    da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
+    da, torch = pytest.importorskip("dask.array"), library("torch")
     y = np.array([0, 1, 1, 0])
     for labels in (y, y.tolist(), da.from_array(y, chunks=2), torch.asarray(y)):
         np.testing.assert_array_equal(take_labels(labels, 4), y)
     assert take_labels(["a", "b", "a"], 3).tolist() == ["a", "b", "a"]
     with pytest.warns(DataConversionWarning, match="column-vector"):  # as scikit-learn does
         np.testing.assert_array_equal(take_labels(y[:, None], 4), y)
+
+
+def test_labels_come_to_the_host_as_they_are() -> None:
+    y = np.array([0, 1, 1, 0])
+    assert labels_on_host(y) is y
+    for labels in (pytest.importorskip("dask.array").from_array(y), library("torch").asarray(y)):
+        found = labels_on_host(labels)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, y)
+
+
+def test_a_score_takes_labels_from_everywhere(X) -> None:
+    da, torch = pytest.importorskip("dask.array"), library("torch")
+    y = np.arange(N) % 2
+    model = es.GroupLassoLDA(2).fit(X, y)
+    for labels in (da.from_array(y), torch.asarray(y)):
+        assert model.score(X, labels) == model.score(X, y)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +183,7 @@ def test_rows_go_through_block_by_block(X, tmp_path, monkeypatch) -> None:
 
 
 def test_what_needs_memory_says_so(X, tmp_path) -> None:
-    da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
+    da, torch = pytest.importorskip("dask.array"), library("torch")
     y = np.arange(N) % 2
     needy = (
         lambda table: es.study(table, y, ks=[1], cv=2, n_repeats=1),
@@ -168,3 +197,45 @@ def test_what_needs_memory_says_so(X, tmp_path) -> None:
         with pytest.raises(InputError, match=r"an array on a device; .* needs a table in memory"):
             fit(torch.asarray(X))
         fit(mapped(X, tmp_path))
+
+
+def test_what_would_be_in_memory_is_told(X, tmp_path) -> None:
+    zarr, pandas = pytest.importorskip("zarr"), pytest.importorskip("pandas")
+    pa, ds = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.dataset")
+    anndata = pytest.importorskip("anndata")
+    cells, genes = (pandas.DataFrame(index=[f"i{i}" for i in range(m)]) for m in X.shape)
+    calls = {
+        "X.compute()": pytest.importorskip("dask.array").from_array(X),
+        "X[:]": zarr.array(X, store=zarr.storage.MemoryStore()),
+        "X.X": anndata.AnnData(X, obs=cells, var=genes),
+        "X.to_table().to_pandas()": ds.dataset(pa.table({"a": X[:, 0]})),
+        "X.cpu().numpy()": library("torch").asarray(X),
+    }
+    for call, table in calls.items():
+        with pytest.raises(InputError, match=re.escape(f"A needs a table in memory: give {call},")):
+            require_in_memory(table, "A")
+
+
+def test_every_mapped_array_is_read_into_memory(X, tmp_path) -> None:
+    for array in (mapped(X, tmp_path), np.asarray(mapped(X, tmp_path))):
+        read = require_in_memory(array, "A")
+        assert type(read) is np.ndarray
+        assert read.base is None
+    assert require_in_memory(X, "A") is X
+
+
+def test_a_sparse_tensor_is_refused(X) -> None:
+    with pytest.raises(InputError, match="X is a sparse tensor"):
+        take_table(Model(), library("torch").asarray(X).to_sparse(), reset=True)
+
+
+def test_a_path_is_refused() -> None:
+    with pytest.raises(InputError, match="X is a path"):
+        take_table(Model(), "X.npy", reset=True)
+
+
+def test_what_joblib_has_mapped_is_an_array(X, tmp_path) -> None:
+    folder = tmp_path / "joblib_memmapping_folder_1_2_3"
+    folder.mkdir()
+    table = take_table(Model(), mapped(X, folder), reset=True)
+    assert not isinstance(table, BigTable)

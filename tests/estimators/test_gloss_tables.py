@@ -73,7 +73,7 @@ def test_every_kind_of_table(kind: str, shape: str, options: str, tmp_path: Path
                                          ("within", "weights", "ridge")})
     )  # fmt: skip
     assert np.array_equal(found.predict(table), wanted.predict(X))
-    np.testing.assert_allclose(found.predict_proba(table), wanted.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(found.predict_proba(table), wanted.predict_proba(X), atol=1e-8)
     assert found.score(table, y) == wanted.score(X, y)
 
 
@@ -81,9 +81,9 @@ def test_every_kind_of_table(kind: str, shape: str, options: str, tmp_path: Path
 @pytest.mark.parametrize("kind", ["csc", "dask tiles"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_paths(kind: str, n_classes: int, tmp_path: Path) -> None:
-    X, y = make_classes((36, 200), n_classes)
-    alphas = [0.9, 0.5, 0.2, 0.05]
-    for ridge in (0.0, second_differences(200)):
+    X, y = make_classes((36, 100), n_classes)
+    alphas = [0.9, 0.4, 0.1]
+    for ridge in (0.0, second_differences(100)):
         wanted = gloss_path(X, y, alphas, ridge=ridge)
         found = gloss_path(as_kind(X, kind, tmp_path), y, alphas, ridge=ridge)
         for a, b in zip(found.solutions, wanted.solutions, strict=True):
@@ -186,7 +186,7 @@ def test_cross_validation_of_sparse_rows(kind: str, shape: str, tmp_path: Path) 
 
 def test_cross_validation_needs_rows_in_memory(tmp_path: Path) -> None:
     X, y = make_classes((40, 30), 2)
-    with pytest.raises(InputError, match="GroupLassoLDACV needs its rows in memory"):
+    with pytest.raises(InputError, match="GroupLassoLDACV needs a table in memory"):
         GroupLassoLDACV().fit(as_kind(X, "dask tiles", tmp_path), y)
     mapped = as_kind(X, "memmap", tmp_path)  # what joblib gives to its processes
     lda = GroupLassoLDACV([0.5, 0.1], cv=3)
@@ -207,7 +207,7 @@ def test_partial_fit(kind: str, within: str, rule: str, tmp_path: Path) -> None:
         table = part if kind == "array" else as_kind(part, kind, tmp_path)
         found.partial_fit(table, y[start:stop], classes=["a", "b", "c"])
         if stop == 25:
-            with pytest.raises(NotFittedError):
+            with pytest.raises(NotFittedError, match="one class only .* has come so far"):
                 found.predict(X)
     assert_same(found, wanted, X)
     assert_same(found.fit(X[10:], y[10:]), clone(lda).fit(X[10:], y[10:]), X)
@@ -219,7 +219,7 @@ def test_partial_fit_refuses() -> None:
     X, y = make_classes((60, 30), 2)
     with pytest.raises(OptionError, match="1-nn"):
         GroupLassoLDA(rule="1-nn").partial_fit(X, y)
-    with pytest.raises(InputError, match="one class only"):
+    with pytest.raises(InputError, match="one class only.*announce all classes"):
         GroupLassoLDA().partial_fit(X[:10], np.full(10, "a"))
     lda = GroupLassoLDA(4).partial_fit(X[:40], y[:40], classes=["a", "b"])
     with pytest.raises(InputError, match="not one of classes"):

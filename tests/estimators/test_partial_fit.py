@@ -96,14 +96,19 @@ def test_not_fitted_before_a_second_class_has_come() -> None:
     X, y = X[order], y[order]
     first, second = int((y == 0).sum()), int((y <= 1).sum())
     lda = es.SparseLDA(3).partial_fit(X[:first], y[:first], classes=[0, 1, 2])
-    with pytest.raises(NotFittedError):
-        lda.predict(X)
+    for ask in (lambda: lda.predict(X), lambda: lda.get_support()):
+        with pytest.raises(NotFittedError, match=r"one class only \('0'\) has come so far"):
+            ask()
     lda.partial_fit(X[first:second], y[first:second])
     assert_same_lda(lda, es.SparseLDA(3).fit(X[:second], y[:second]))
     lda.partial_fit(X[second:], y[second:])
     assert_same_lda(lda, es.SparseLDA(3).fit(X, y))
-    with pytest.raises(InputError, match="one class only"):
+    announce = r"announce all classes: partial_fit\(X, y, classes=\[...\]\)"
+    with pytest.raises(InputError, match=r"one class only \('0'\).*" + announce):
         es.SparseLDA(3).partial_fit(X[:first], y[:first])
+    ends = [0, first, second]  # one sample of every class
+    with pytest.raises(InputError, match="one sample only of every class.*" + announce):
+        es.SparseLDA(3).partial_fit(X[ends], y[ends])
     # a model that was fitted before says nothing of the new samples
     again = es.SparseLDA(3).fit(X, y).partial_fit(X[:first, :5], y[:first], classes=[0, 1])
     with pytest.raises(NotFittedError):
@@ -138,13 +143,55 @@ def test_refusals() -> None:
         lda.partial_fit(frame[40:], y[40:], classes=[0, 1])
     with pytest.raises(InputError, match="text"):
         es.SparseLDA(3).partial_fit(X, y).partial_fit(X, y.astype(str))
-    with pytest.raises(OptionError, match="form='moments'"):
-        es.SparseLDA(3, shrinkage=0.1).partial_fit(X, y).set_params(shrinkage="auto").partial_fit(
-            X, y
-        )
     # what was refused was not counted
     lda.partial_fit(frame[40:], y[40:])
     assert_same_lda(lda, es.SparseLDA(3).fit(frame, y))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "name"),
+    [
+        ({"shrinkage": 0.1}, {"shrinkage": "auto"}, "shrinkage='auto'"),
+        ({"shrinkage": 0.1, "class_weight": {0: 2.0}}, {"shrinkage": "auto"}, "shrinkage='auto'"),
+        ({"shrinkage": 0.1}, {"class_weight": "balanced"}, "class_weight"),
+    ],
+)
+def test_options_that_come_too_late(first: Any, then: Any, name: str) -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3, **first).partial_fit(X[:40], y[:40]).set_params(**then)
+    with pytest.raises(OptionError, match=f"^{name} must be set before the first partial_fit"):
+        lda.partial_fit(X[40:], y[40:])
+    again = clone(lda).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    assert_same_lda(again, es.SparseLDA(3, **{**first, **then}).fit(X, y))
+
+
+def test_options_that_need_less_may_come_and_go() -> None:
+    X, y = make_data()
+    lda = es.SparseLDA(3).partial_fit(X[:40], y[:40])
+    lda.set_params(shrinkage=0.3).partial_fit(X[40:60], y[40:60])
+    assert_same_lda(lda, es.SparseLDA(3, shrinkage=0.3).fit(X[:60], y[:60]))
+    lda.set_params(shrinkage="auto", class_weight="balanced").partial_fit(X[60:], y[60:])
+    assert_same_lda(lda, es.SparseLDA(3, class_weight="balanced").fit(X, y))
+
+
+@pytest.mark.parametrize("shrinkage", ["auto", 0.2])
+def test_parts_are_sent_to_the_device(shrinkage: Any) -> None:
+    pytest.importorskip("torch")
+    X, y = make_data()
+    lda = es.SparseLDA(3, shrinkage=shrinkage, device="cpu")
+    assert_same_lda(in_parts(lda, X, y, [40]), es.SparseLDA(3, shrinkage=shrinkage).fit(X, y))
+    with pytest.raises(InputError, match="device='cpu' is for dense tables"):
+        es.SparseLDA(3, device="cpu").partial_fit(sparse.csr_array(X), y)
+    with pytest.raises((InputError, OptionError), match="no-such-device"):
+        es.SparseLDA(3, device="no-such-device").partial_fit(X, y)
+
+
+def test_warnings_name_the_line_that_fits() -> None:
+    X, y = make_data()
+    for method in (es.SparseLDA(99).fit, es.SparseLDA(99).partial_fit):
+        with pytest.warns(UserWarning, match="only 12 features") as caught:
+            method(X, y)
+        assert caught[0].filename == __file__
 
 
 # -- SparsePCA ---------------------------------------------------------------------
@@ -168,7 +215,7 @@ def test_pca_in_parts_is_pca_of_the_whole(cuts: list[int], make) -> None:
 def test_pca_of_a_single_sample_is_not_fitted() -> None:
     X = make_data()[0]
     pca = es.SparsePCA(1, n_features_to_select=3).partial_fit(X[:1])
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match="one sample only has come so far"):
         pca.transform(X)
     pca.partial_fit(X[1:])
     plain = es.SparsePCA(1, n_features_to_select=3).fit(X)

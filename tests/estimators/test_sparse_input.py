@@ -59,7 +59,7 @@ def test_classifiers_find_the_same_in_a_sparse_table(name, shape) -> None:
     expected = dense.transform(new)
     unit = np.abs(expected).max()
     for form in (sparse.csc_matrix(new), new):
-        np.testing.assert_allclose(found.transform(form), expected, atol=1e-6 * unit)
+        np.testing.assert_allclose(found.transform(form), expected, atol=1e-8 * unit)
         assert found.predict(form).tolist() == dense.predict(new).tolist()
     np.testing.assert_allclose(found.means_, dense.means_, atol=1e-12)
     assert found.__sklearn_tags__().input_tags.sparse
@@ -76,7 +76,7 @@ def test_formats_and_types(kind, dtype) -> None:
         found, dense = (quietly(make(), T, y) for T in (table, X))
         np.testing.assert_array_equal(found.get_support(), dense.get_support())
         np.testing.assert_allclose(
-            found.decision_function(table), dense.decision_function(X), rtol=1e-5, atol=1e-8
+            found.decision_function(table), dense.decision_function(X), rtol=1e-8, atol=1e-8
         )
 
 

@@ -81,8 +81,8 @@ def test_sent_there_by_name() -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda M: np.where(M > 6, np.nan, M), "missing or infinite"),
-        (lambda M: np.where(M > 6, np.inf, M), "missing or infinite"),
+        (lambda M: np.where(M > 6, np.nan, M), "NaN or infinity"),
+        (lambda M: np.where(M > 6, np.inf, M), "NaN or infinity"),
         (lambda M: M[:0], "none of them 0"),
         (lambda M: M[0], "features x samples"),
         (lambda M: M.astype(complex), "real numbers"),

@@ -126,7 +126,7 @@ def test_the_null_of_a_mapped_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     fit = es.QAlphaSelector(n_permutations=2, n_init=1, max_iter=500).fit
     whole = fit(table().T).null_
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", 200)
-    monkeypatch.setattr(feature_blocks, "BLOCK_ENTRIES", 200)
+    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", 200)
     mapped = fit(np.load(tmp_path / "table.npy", mmap_mode="r")).null_
     assert whole is not None
     assert mapped is not None

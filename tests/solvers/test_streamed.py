@@ -62,7 +62,7 @@ def test_greedy_finds_what_it_finds_in_memory(
 ) -> None:
     table, found, expected = lda_pair(seed, n_classes, shrinkage, class_weight=class_weight)
     wishes: list[dict[str, Any]] = [{}, {"include": [3, 60], "exclude": [20, 21, 500]}]
-    for k, options in ((1, {}), (6, wishes[0]), (5, wishes[1]), (2, {"include": [3, 60]})):
+    for k, options in ((1, {}), (5, wishes[0]), (4, wishes[1]), (2, {"include": [3, 60]})):
         table.passes = 0
         solution = es.solve(found, k, criterion=criterion, **options)
         solution.verify(found)
@@ -86,16 +86,16 @@ def test_columns_are_generated_and_one_pass_confirms(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_path_needs_no_more_passes(criterion: str) -> None:
-    table, found, expected = lda_pair(4, 3)
-    path = es.solve_path(found, [1, 3, 6], criterion=criterion)
+    table, found, expected = lda_pair(1, 3)
+    path = es.solve_path(found, [1, 3, 5], criterion=criterion)
     passes = table.passes
     path.verify(found)
-    direct = es.solve_path(expected, [1, 3, 6], criterion=criterion, direction="forward")
+    direct = es.solve_path(expected, [1, 3, 5], criterion=criterion, direction="forward")
     assert path.ks == direct.ks
     for k in path:
         assert_same(path[k], direct[k])
     table.passes = 0
-    es.solve(found, 6, criterion=criterion)
+    es.solve(found, 5, criterion=criterion)
     assert passes <= 2 * table.passes + 3
 
 
@@ -151,9 +151,9 @@ def test_components(deflation: str) -> None:
         )
 
 
-@pytest.mark.parametrize("n_starts", [0, 9])
+@pytest.mark.parametrize("n_starts", [0, 5])
 def test_other_starts(n_starts: int) -> None:
-    X, _ = wide_data(7, 25, 640, 2)
+    X, _ = wide_data(7, 20, 400, 2)
     found, expected = streamed_pca(CountedTable(X))[1], es.pca_pencil(X)
     options: dict[str, Any] = {"n_starts": n_starts, "random_state": 3}
     direct = es.solve(expected, 4, direction="forward", **options)
@@ -178,8 +178,9 @@ def test_exact_and_threshold(criterion: str, n_classes: int) -> None:
         direct = es.solve(expected, 3, solver=solver, criterion=criterion)
         assert solution.status is direct.status
         assert solution.solver == direct.solver
-        assert solution.objective == pytest.approx(direct.objective, rel=1e-6)
-        assert solution.gap == pytest.approx(direct.gap, abs=1e-5)
+        assert solution.support.tolist() == direct.support.tolist()
+        assert solution.objective == pytest.approx(direct.objective, rel=1e-8)
+        assert solution.gap == pytest.approx(direct.gap, abs=1e-8)
 
 
 def test_exact_search_for_a_component() -> None:

@@ -6,29 +6,43 @@ from typing import Any
 
 import numpy as np
 
-from .tables import BigTable, check_numeric
+from ..errors import InputError
+from .opening import as_big_table
+from .tables import ArrayTable, BigTable, check_numeric
 
 KIND = "an AnnData object"
 
 
-class AnnDataTable(BigTable):
-    """.X, dense or sparse; the names are those of .var.
+class SparseTable(BigTable):
+    """A sparse .X, in memory or backed by a file; cells are rows. Blocks of it are filled in."""
 
-    Cells are rows. A sparse .X is filled in block by block only.
-    """
+    kind = "a sparse AnnData matrix"
+    loading = "X.to_memory()"
 
-    kind = KIND
-
-    def __init__(self, X: Any, names: np.ndarray) -> None:
-        check_numeric(X.shape, X.dtype, KIND)
-        self.X, self.names = X, names
+    def __init__(self, X: Any) -> None:
+        check_numeric(X.shape, X.dtype, self.kind)
+        self.X = X
         self.shape, self.dtype = tuple(X.shape), np.dtype(X.dtype)
 
     def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
-        part = self.X[rows, columns]
-        return part.toarray() if hasattr(part, "toarray") else np.asarray(part)
+        filled: np.ndarray = self.X[rows, columns].toarray()
+        return filled
+
+
+def open_sparse(X: Any) -> BigTable:
+    """The sparse .X of an AnnData that is backed."""
+    return SparseTable(X)
 
 
 def open_anndata(data: Any) -> BigTable:
-    """An ``anndata.AnnData``, best opened with ``backed="r"``."""
-    return AnnDataTable(data.X, np.asarray(data.var_names, dtype=object))
+    """An ``anndata.AnnData``, best opened with ``backed="r"``; the names are those of .var."""
+    X = data.X
+    if X is None:
+        raise InputError(f"{KIND} without X was given; give one of its layers: X.layers['counts']")
+    table = as_big_table(X)
+    if table is None:
+        check_numeric(X.shape, X.dtype, KIND)
+        table = SparseTable(X) if hasattr(X, "toarray") else ArrayTable(X, KIND)
+    table.kind, table.names = KIND, np.asarray(data.var_names, dtype=object)
+    table.loading = "X.to_memory().X" if data.isbacked else "X.X"
+    return table

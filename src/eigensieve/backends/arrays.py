@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
 
+PLACES = "it must be 'cuda', 'cuda:1' or 'cpu'"
 DEVICE_ARRAYS = {("torch", "Tensor"), ("cupy", "ndarray"), ("array_api_strict", "Array")}
 
 
@@ -54,9 +55,8 @@ def to_device(X: Any, device: Any) -> Any:
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError) as error:
-        raise OptionError(f"device is {device!r}; it must be 'cuda', 'cuda:1' or 'cpu'") from error
-    if place.type == "cuda" and not torch.cuda.is_available():
-        raise OptionError(f"device is {device!r}, but torch finds no such device on this machine")
+        raise OptionError(f"device is {device!r}; {PLACES}") from error
+    _check_place(place, torch)
     table = X if is_device_array(X) else torch.from_numpy(np.ascontiguousarray(X))
     return table.to(place)
 
@@ -89,6 +89,50 @@ def largest_values(values: Any, count: int) -> np.ndarray:
     if xp is np:
         return np.partition(values, first)[first:] if count else values[:0]
     return to_numpy(xp.sort(values)[first:])
+
+
+def all_finite(x: Any) -> bool:
+    """Whether no number of an array anywhere is NaN or infinite."""
+    xp = namespace(x)
+    # a sum is quicker than looking at every number, and finite if they all are (nearly)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = xp.sum(x, dtype=np.float64) if xp is np else xp.sum(x)
+    return bool(xp.isfinite(total)) or bool(xp.all(xp.isfinite(x)))
+
+
+def check_device_table(X: Any, name: str, axes: str) -> None:
+    """Raise unless a device array is a table of finite real numbers with rows and columns.
+
+    ``name`` ("X") and ``axes`` ("samples x features") are for the messages.
+    """
+    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
+        raise InputError(
+            f"{name} is a sparse tensor; give a scipy.sparse matrix, or {name}.to_dense()"
+        )
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(f"{name} has shape {tuple(X.shape)}; it must be {axes}, none of them 0")
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, ("real floating", "integral", "bool")):
+        raise InputError(f"{name} holds {X.dtype}; it must hold real numbers")
+    if xp.isdtype(X.dtype, "real floating") and not all_finite(X):
+        raise InputError(f"{name} contains NaN or infinity; impute or drop them first")
+
+
+def _check_place(place: Any, torch: Any) -> None:
+    if place.type not in ("cpu", "cuda"):
+        raise OptionError(f"device is {str(place)!r}; {PLACES}")
+    if place.type == "cpu":
+        return
+    if not torch.cuda.is_available():
+        raise OptionError(
+            f"device is {str(place)!r}, but torch finds no such device on this machine: leave "
+            "device out, or install torch with CUDA (https://pytorch.org)"
+        )
+    if (place.index or 0) >= torch.cuda.device_count():
+        raise OptionError(
+            f"device is {str(place)!r}, but there are {torch.cuda.device_count()} on this machine, "
+            "counted from 'cuda:0'"
+        )
 
 
 def _device_of(model: Any) -> Any:

@@ -5,12 +5,14 @@ A kind is found by the name of its class, so that no library is imported to look
 
 from __future__ import annotations
 
-import mmap
+import os
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+from .mapped_table import MappedTable, is_mapped
 from .tables import BigTable
 
 # the package and the class of an object, and where its reader is
@@ -21,9 +23,12 @@ READERS = {
     ("zarr", "Array"): "stored_table:open_zarr",
     ("h5py", "Dataset"): "stored_table:open_hdf5",
     ("anndata", "AnnData"): "anndata_table:open_anndata",
+    ("anndata", "BaseCompressedSparseDataset"): "anndata_table:open_sparse",
     ("pyarrow", "ParquetFile"): "parquet_table:open_parquet",
-    ("pyarrow", "FileSystemDataset"): "parquet_table:open_parquet",
+    ("pyarrow", "Dataset"): "parquet_table:open_parquet",
+    ("pyarrow", "Scanner"): "parquet_table:refuse_scanner",
 }
+GROUPS = {("zarr", "Group"), ("h5py", "Group")}
 
 
 def as_big_table(X: Any) -> BigTable | None:
@@ -47,25 +52,28 @@ def as_big_table(X: Any) -> BigTable | None:
     if isinstance(X, BigTable):
         return X
     if isinstance(X, np.ndarray):
-        if not is_mapped(X):
-            return None
-        from .mapped_table import MappedTable
-
-        return MappedTable(X)
-    for kind in type(X).__mro__:
-        reader = READERS.get((kind.__module__.partition(".")[0], kind.__name__))
-        if reader is not None:
-            module, _, function = reader.partition(":")
-            table: BigTable = getattr(import_module(f"{__package__}.{module}"), function)(X)
-            return table
+        return MappedTable(X) if is_mapped(X) else None
+    _refuse_others(X)
+    for name in _names(X) & READERS.keys():
+        module, _, function = READERS[name].partition(":")
+        table: BigTable = getattr(import_module(f"{__package__}.{module}"), function)(X)
+        return table
     return None
 
 
-def is_mapped(X: np.ndarray) -> bool:
-    """Whether the numbers are those of a file that numpy has mapped."""
-    base: Any = X
-    while base is not None:
-        if isinstance(base, np.memmap | mmap.mmap):
-            return True
-        base = getattr(base, "base", None)
-    return False
+def _refuse_others(X: Any) -> None:
+    """Say of what only leads to a table where that table is."""
+    if isinstance(X, str | os.PathLike):
+        raise InputError(
+            f"X is a path ({os.fspath(X)!r}); open it first: numpy.load(path, mmap_mode='r'), "
+            "zarr.open(path, mode='r'), h5py.File(path)['name'], pyarrow.dataset.dataset(path), "
+            "anndata.read_h5ad(path, backed='r')"
+        )
+    if _names(X) & GROUPS:
+        kind = "zarr group" if _names(X) & {("zarr", "Group")} else "HDF5 file, or a group of it"
+        raise InputError(f"X is a {kind}; give one of the arrays in it: X['name']")
+
+
+def _names(X: Any) -> set[tuple[str, str]]:
+    """The package and the name of the class of X, and of those that it is made from."""
+    return {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__}

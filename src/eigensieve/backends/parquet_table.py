@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .tables import BLOCK_ENTRIES, BigTable
+from .tables import BigTable, count_per_block
 
 KIND = "a parquet file"
 
@@ -39,14 +39,14 @@ class ParquetTable(BigTable):
     def row_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         start = 0
         assert self.names is not None
-        for block in self._batches(self.names.tolist(), max(1, BLOCK_ENTRIES // self.shape[1])):
+        for block in self._batches(self.names.tolist(), count_per_block(self.shape[1])):
             yield slice(start, start + len(block)), self._checked(block)
             start += len(block)
 
     def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         assert self.names is not None
         names = self.names[columns].tolist()
-        whole = np.concatenate(list(self._batches(names, max(1, BLOCK_ENTRIES // len(names)))))
+        whole = np.concatenate(list(self._batches(names, count_per_block(len(names)))))
         return whole[rows]
 
 
@@ -55,17 +55,28 @@ def _numbers(column: Any) -> np.ndarray:
 
 
 def open_parquet(source: Any) -> BigTable:
-    """A ``pyarrow.parquet.ParquetFile``, or a ``pyarrow.dataset.Dataset`` of parquet files."""
+    """A ``pyarrow.parquet.ParquetFile``, or a ``pyarrow.dataset.Dataset`` of any kind."""
     is_file = hasattr(source, "schema_arrow")
     schema = source.schema_arrow if is_file else source.schema
-    n = source.metadata.num_rows if is_file else source.count_rows()
     for field in schema:
         if not _is_number(str(field.type)):
             raise InputError(
                 f"{KIND} has the column {field.name!r} of type {field.type}; features must be "
-                "numbers: leave the others out (for labels, read that column and give it as y)"
+                "numbers: leave the others out, by pyarrow.dataset.dataset(path, schema=<schema of "
+                "the features>) (for labels, read that column and give it as y)"
             )
-    return ParquetTable(source, schema.names, n)
+    n = source.metadata.num_rows if is_file else source.count_rows()
+    table = ParquetTable(source, schema.names, n)
+    table.loading = f"X.{'read' if is_file else 'to_table'}().to_pandas()"
+    return table
+
+
+def refuse_scanner(source: Any) -> BigTable:
+    """A ``pyarrow.dataset.Scanner`` cannot be a table."""
+    raise InputError(
+        "X is a pyarrow Scanner, which may be read once only; give the dataset that it was made "
+        "of: pyarrow.dataset.dataset(path, schema=<schema of the features>)"
+    )
 
 
 def _is_number(kind: str) -> bool:

@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .tables import BigTable, check_numeric
+from ..errors import InputError
+from .tables import BigTable, check_numeric, count_per_block, join_pieces
+
+# Columns of a data set without chunks that are worth one look: some pages of the file.
+PIECE_COLUMNS = 512
 
 
 class StoredTable(BigTable):
     """An array on disk that gives numpy arrays when it is sliced, stored in chunks."""
+
+    loading = "X[:]"
 
     def __init__(self, array: Any, kind: str) -> None:
         self.kind = kind
@@ -22,13 +28,32 @@ class StoredTable(BigTable):
     def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
         if isinstance(columns, slice):
             return np.asarray(self.array[rows, columns])
-        return np.column_stack([self._run(rows, run) for run in _runs(columns)])
+        first, last, _ = rows.indices(self.shape[0])
+        found = np.empty((max(0, last - first), len(columns)), dtype=self.dtype)
+        done = 0
+        for group in self._neighbours(columns):
+            own = slice(done, done + len(group))
+            span = slice(int(group[0]), int(group[-1]) + 1)
+            most = count_per_block(span.stop - span.start)
+            for part in join_pieces(self.row_cuts(), self.shape[0], most):
+                start, stop = max(part.start, first), min(part.stop, last)
+                if start < stop:
+                    block = np.asarray(self.array[start:stop, span])
+                    found[start - first : stop - first, own] = block[:, group - span.start]
+            done = own.stop
+        return found
 
-    def _run(self, rows: slice, columns: np.ndarray) -> np.ndarray:
-        """Columns that lie near each other: what is between them is read, and dropped."""
-        first = int(columns[0])
-        part = np.asarray(self.array[rows, first : int(columns[-1]) + 1])
-        return part[:, columns - first]
+    def _neighbours(self, columns: np.ndarray) -> list[np.ndarray]:
+        """Sorted indices, parted into those that are read at once.
+
+        They lie in one chunk or in chunks side by side, so that each chunk is read once and none
+        that has no column of them.
+        """
+        height, width = self.chunks or (1, PIECE_COLUMNS)
+        chunk = columns // width
+        bunch = chunk // count_per_block(height * width)
+        is_apart = (np.diff(chunk) > 1) | (np.diff(bunch) > 0)
+        return np.split(columns, np.flatnonzero(is_apart) + 1)
 
     def row_cuts(self) -> list[int] | None:
         return self._cuts(0)
@@ -42,12 +67,6 @@ class StoredTable(BigTable):
         return [*range(0, self.shape[axis], self.chunks[axis]), self.shape[axis]]
 
 
-def _runs(columns: np.ndarray, near: int = 64) -> list[np.ndarray]:
-    """Sorted indices, parted where there is much between them or they are many."""
-    far = np.flatnonzero(np.diff(columns) > near) + 1
-    return np.split(columns, far)
-
-
 def open_zarr(array: Any) -> BigTable:
     """A zarr array."""
     return StoredTable(array, "a zarr array")
@@ -55,4 +74,6 @@ def open_zarr(array: Any) -> BigTable:
 
 def open_hdf5(data: Any) -> BigTable:
     """An HDF5 data set, as h5py gives it."""
+    if not data:
+        raise InputError("X is an HDF5 data set of a file that is closed; keep the file open")
     return StoredTable(data, "an HDF5 data set")

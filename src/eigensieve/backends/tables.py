@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .arrays import all_finite
 
 # in numbers, not bytes: work is done in float64, whatever is stored
 BLOCK_ENTRIES = 2**22
@@ -29,12 +30,14 @@ class BigTable(ABC):
     dtype : as stored
     names : array (p,) of feature names, or None
     kind : what it is, for messages: "a zarr array"
+    loading : what gives all of it in memory, for messages: "X[:]"
     """
 
     shape: tuple[int, int]
     dtype: np.dtype
     names: np.ndarray | None = None
     kind = "a table"
+    loading = "an array"
 
     @property
     def is_tall(self) -> bool:
@@ -56,7 +59,7 @@ class BigTable(ABC):
     def row_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Some samples and their rows (b, p), in turn."""
         n, p = self.shape
-        most = max(1, BLOCK_ENTRIES // p)
+        most = count_per_block(p)
         for group in join_pieces(self.row_cuts(), n, most):
             rows = self._checked(self.read(group, slice(None)))
             for part in equal_blocks(len(rows), most):
@@ -65,7 +68,7 @@ class BigTable(ABC):
     def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Some features and their columns (n, b), in turn."""
         n, p = self.shape
-        most = max(1, BLOCK_ENTRIES // n)
+        most = count_per_block(n)
         for group in join_pieces(self.column_cuts(), p, most):
             columns = self._checked(self.read(slice(None), group))
             for part in equal_blocks(columns.shape[1], most):
@@ -85,11 +88,15 @@ class BigTable(ABC):
         """
         return reduce(combine, (make(where, block) for where, block in self.row_blocks()))
 
+    def map_rows(self, make: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """What ``make`` makes of each block of rows, a row for a row, stacked: one pass.
+
+        The way to a few columns of a tall table, too: a column may lie all over a file.
+        """
+        return np.concatenate([make(block) for _, block in self.row_blocks()])
+
     def _checked(self, block: np.ndarray) -> np.ndarray:
-        # a sum is quicker than looking at every number, and finite if they all are (nearly)
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = block.sum(dtype=np.float64)
-        if not np.isfinite(total) and not np.isfinite(block).all():
+        if not all_finite(block):
             raise InputError(f"{self.kind} contains NaN or infinity; impute or drop them first")
         return block
 
@@ -98,6 +105,28 @@ class BigTable(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape[0]} samples, {self.shape[1]} features)"
+
+
+class ArrayTable(BigTable):
+    """An array in memory as a table: some rows of a larger one, of which ``start`` is the first."""
+
+    def __init__(
+        self, array: Any, kind: str, names: np.ndarray | None = None, start: int = 0
+    ) -> None:
+        self.array, self.kind, self.names, self.start = np.asarray(array), kind, names, start
+        self.shape, self.dtype = self.array.shape, self.array.dtype
+
+    def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        return self.array[rows, columns]
+
+    def row_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for where, block in super().row_blocks():
+            yield slice(self.start + where.start, self.start + where.stop), block
+
+
+def count_per_block(length: int) -> int:
+    """How many rows, or columns, of this length make a block."""
+    return max(1, BLOCK_ENTRIES // max(1, length))
 
 
 def equal_blocks(size: int, most: int) -> Iterator[slice]:

@@ -11,7 +11,7 @@ from .centred_rows import CentredRows
 from .row_factor import column_squares
 
 # Entries of a device array that are squared at a time.
-BLOCK_ENTRIES = 2**24
+SQUARED_ENTRIES = 2**24
 
 
 def row_squares(rows: Any) -> np.ndarray:
@@ -20,7 +20,7 @@ def row_squares(rows: Any) -> np.ndarray:
         return column_squares(rows)
     xp = namespace(rows)
     total = like(np.zeros(rows.shape[1]), rows)
-    step = max(1, BLOCK_ENTRIES // rows.shape[1])
+    step = max(1, SQUARED_ENTRIES // rows.shape[1])
     for start in range(0, rows.shape[0], step):
         part = rows[start : min(start + step, rows.shape[0]), :]
         total += xp.sum(part * part, axis=0)

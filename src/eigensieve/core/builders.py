@@ -16,18 +16,21 @@ from ..backends.tables import BigTable
 from ..errors import InputError, OptionError
 from .any_rows import row_products
 from .centred_rows import CentredRows, join_columns
-from .checks import check_number
+from .device_pencil import DevicePencil
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .row_factor import column_squares
 from .shrinkage import (
     SHRINKAGE_FLOOR,
+    check_ridge,
     check_shrinkage,
     is_auto,
+    lda_diagonal,
     resolve_shrinkage,
     shrinkage_from_moments,
 )
 from .stats import DENSE_FEATURES, ClassStats, ClassWeight
+from .streamed_builders import streamed_lda, streamed_pca
 
 # Rows that are no array may stay as they are: p x p is formed for fewer features than this.
 MOST_DENSE = 10_000
@@ -43,8 +46,7 @@ def pca_pencil(X: Any) -> Pencil:
 
     Parameters
     ----------
-    X : array (n, p), scipy.sparse matrix, device array, or a table that is read in blocks
-        (a memory map, dask, zarr, HDF5 or parquet)
+    X : any table (n, p) of docs/scale.md
 
     Examples
     --------
@@ -55,8 +57,6 @@ def pca_pencil(X: Any) -> Pencil:
     """
     table = as_big_table(X)
     if table is not None and not table.is_tall:
-        from .streamed_builders import streamed_pca
-
         return streamed_pca(table)[1]
     return pca_pencil_from_stats(pca_stats(X if table is None else table))
 
@@ -101,9 +101,7 @@ def lda_pencil(
 
     Parameters
     ----------
-    X : ClassStats, or a table (n, p)
-        An array, a scipy.sparse matrix, a device array, or a table that is read in blocks (a
-        memory map, dask, zarr, HDF5 or parquet).
+    X : ClassStats, or any table (n, p) of docs/scale.md
     y : labels (n,); None if X is ClassStats
     shrinkage : float in [0, 1] or "auto"
         s. "auto" is the square root of the analytic Schaefer-Strimmer value. It is
@@ -137,8 +135,6 @@ def lda_pencil(
             raise InputError("lda_pencil needs labels y beside X")
         table = as_big_table(X)
         if table is not None and not table.is_tall:
-            from .streamed_builders import streamed_lda
-
             return streamed_lda(table, y, shrinkage, ridge, class_weight)[2]
         data = _real_table(X, "X") if table is None else table
         stats = lda_stats(data, y, shrinkage, class_weight)
@@ -195,12 +191,8 @@ def lda_pencil_from_stats(
             "every class has one sample only, so there is no within-class scatter; "
             "at least one class needs two samples"
         )
-    s = max(s, SHRINKAGE_FLOOR)
     H = stats.between_factor()
-    within = stats.within_variance()
-    total = within + np.einsum("ij,ij->j", H, H)  # exactly 0 for a constant column
-    d = np.maximum(s * within + ridge, SHRINKAGE_FLOOR * total)
-    d[total == 0] = 1.0
+    s, d = lda_diagonal(stats.within_variance(), column_squares(H), s, ridge)
     p, n = stats.n_features, stats.n_samples
     most = max(n, DENSE_FEATURES)
     if not isinstance(stats.rows, np.ndarray):
@@ -220,8 +212,6 @@ def _factor_pencil(
         W = stats.weighted_rows() * float(scale)
         if not is_device_array(rows):
             return FactorPencil(H, W, d)
-        from .device_pencil import DevicePencil
-
         return DevicePencil(H, W, d)
     if stats.shares is not None:
         scale = scale * stats.row_scale()[:, None]
@@ -338,11 +328,6 @@ def _shrinkage_pair(shrinkage: Any) -> tuple[float | str, float | str]:
             "one per view"
         )
     return shrinkage[0], shrinkage[1]
-
-
-def check_ridge(ridge: Any) -> float:
-    """The ridge as a float, if it is a finite number >= 0."""
-    return check_number(ridge, "ridge", 0.0, np.finfo(float).max, "a number >= 0")
 
 
 def _real_table(X: Any, name: str) -> Any:

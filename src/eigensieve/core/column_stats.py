@@ -88,6 +88,8 @@ class ColumnStats:
     @classmethod
     def from_data(cls, data: Any, labels: np.ndarray) -> ColumnStats:
         """Of a table of any kind."""
+        if isinstance(data, BigTable) and data.is_tall:
+            return cls.of(ClassStats.from_table(data, labels, form="gram"))
         if isinstance(data, BigTable):
             return cls.from_columns(data, labels)
         return cls.of(ClassStats.from_data(data, labels, form="rows"))

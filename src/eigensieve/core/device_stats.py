@@ -9,23 +9,10 @@ import numpy as np
 
 from ..backends.arrays import like, namespace, to_numpy
 from ..errors import InputError
-from .stats import ROUND_OFF, ClassStats, refuse_extremes
+from .magnitudes import ROUND_OFF, refuse_extremes
 
 # Entries of a block of rows that is centred at a time: no second copy of the table.
 BLOCK_ENTRIES = 2**25
-
-
-def device_class_stats(
-    X: Any, classes: np.ndarray, code: np.ndarray, counts: np.ndarray, form: str
-) -> ClassStats:
-    """The statistics of a device array (n, p) whose row i is of class ``code[i]``.
-
-    ``form`` is "rows" (a device array of float64) or "gram"; all but these rows is numpy.
-    """
-    means, tails, rows = _centre_by_class(_own_copy(X), code, counts)
-    if form == "gram":
-        return ClassStats(classes, counts, means, tails, None, to_numpy(rows.T @ rows))
-    return ClassStats(classes, counts, means, tails, rows, None, code)
 
 
 def _own_copy(X: Any) -> Any:
@@ -35,10 +22,15 @@ def _own_copy(X: Any) -> Any:
     return xp.astype(X.detach() if hasattr(X, "detach") else X, xp.float64, copy=True)
 
 
-def _centre_by_class(
-    rows: Any, code: np.ndarray, counts: np.ndarray
+def centre_on_device(
+    X: Any, code: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """What stats.py does in memory, step by step the same; ``rows`` is changed."""
+    """What stats.py does in memory, step by step the same.
+
+    Row i of the device array X is of class ``code[i]``, which has ``counts[code[i]]`` rows. The
+    residuals (n, p) are a device array of float64, the means and their tails (K, p) are numpy.
+    """
+    rows = _own_copy(X)
     high, low = _ends(rows)
     if not (np.isfinite(high).all() and np.isfinite(low).all()):
         raise InputError("X contains NaN or infinity; impute or drop them first")

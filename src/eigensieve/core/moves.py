@@ -20,7 +20,7 @@ from .streamed_pencil import StreamedPencil
 MANY = 50
 # Columns of A are looked at in blocks, and as many as cost some tenths of a second.
 BLOCK = 128
-BLOCK_ENTRIES = 2**20  # 8 MB, of which some copies are made
+MOVE_ENTRIES = 2**20  # 8 MB, of which some copies are made
 REFINE_WORK = 2e6
 COLUMN_WORK = 1e9
 SORTING = 100  # what it costs to look at an entry, in multiplications
@@ -162,7 +162,7 @@ def long_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     The longest ones, as many as can be looked at.
     """
     columns = _longest(problem)
-    step = int(np.clip(BLOCK_ENTRIES // problem.pencil.size, 1, BLOCK))
+    step = int(np.clip(MOVE_ENTRIES // problem.pencil.size, 1, BLOCK))
     for start in range(0, columns.size, step):
         part = columns[start : start + step]
         yield part, _scaled_columns(problem.pencil, part)

@@ -27,7 +27,7 @@ from ..backends.arrays import (
 from .budget import Budget
 from .criteria import EPS
 from .device_pencil import working_arrays
-from .factor_pencil import FactorPencil, dense_rows, quadratic_forms
+from .factor_pencil import FactorPencil, quadratic_forms
 from .perspective_ascent import SOLVED, TINY, Part, ascend, evaluate, largest, own_gradient
 from .problem import Problem
 from .row_factor import RowFactor
@@ -133,21 +133,22 @@ class ScaledPencil:
             return quadratic_forms(self.H - X @ B, G) / self.D
         # the scales cancel: (H_j - X B_Tj) / sqrt(D_j) is the same in the units of the pencil
         Z = X @ W_T.T
-        return price_columns(self._working_factor, self.here.W, Z, G) / ((1 - SAFE) * self.here.d)
+        here, G = self.here, G / (1 - SAFE)
+        return price_columns(self._working_factor, here.W, Z, G, here.d)
 
 
-def price_columns(H: Any, W: Any, Z: np.ndarray, G: np.ndarray) -> Any:
-    """y' G y for every column y of H - Z W."""
+def price_columns(H: Any, W: Any, Z: np.ndarray, G: np.ndarray, d: Any) -> Any:
+    """y' G y / d for every column y of H - Z W."""
     if is_device_array(W):
         Y = H - like(Z, W) @ W
-        return namespace(W).sum(Y * (like(G, W) @ Y), axis=0)
-    if not len(W):
-        return quadratic_forms(H, G)
-    if isinstance(W, RowFactor):
-        return quadratic_forms(dense_rows(H, "a bound for so large an A") - Z @ W, G)
-    starts = range(0, W.shape[1], BLOCK)
-    blocks = (slice(start, start + BLOCK) for start in starts)
-    return np.concatenate([quadratic_forms(H[:, b] - Z @ W[:, b], G) for b in blocks])
+        return namespace(W).sum(Y * (like(G, W) @ Y), axis=0) / d
+    prices = np.empty(W.shape[1])
+    product = Z @ W if isinstance(W, RowFactor) else None  # all at once: one pass over a table
+    for start in range(0, prices.size, BLOCK):
+        b = slice(start, min(start + BLOCK, prices.size))
+        Y = H[:, b] - (Z @ W[:, b] if product is None else product[:, b])
+        prices[b] = quadratic_forms(Y, G) / d[b]
+    return prices
 
 
 @dataclass

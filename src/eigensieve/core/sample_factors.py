@@ -171,6 +171,8 @@ def _orthonormalise(
     if not off <= NEARLY:
         raise InputError(SCALES)
     basis, sizes, turn = linalg.svd(reach, full_matrices=False)
+    if not sizes[-1] > len(reach) * EPS * sizes[0]:  # of the smallest nothing but round-off is left
+        raise InputError(SCALES)
     return A @ turn.T, basis, sizes
 
 

@@ -17,6 +17,7 @@ from .any_rows import row_squares
 from .centred_rows import CentredRows
 from .checks import check_number
 from .moments import ClassMoments
+from .sparse_stats import residual_moments
 
 # B is never shrunk less than this: a singular scatter would make the quotient infinite.
 SHRINKAGE_FLOOR = 1e-10
@@ -37,8 +38,6 @@ def analytic_shrinkage(residuals: Any, n_classes: int) -> float:
     if weight is None:
         return 1.0
     if isinstance(residuals, CentredRows):
-        from .sparse_stats import residual_moments
-
         squares, row_sums, fourth = residual_moments(residuals, weight)
     else:
         squares, row_sums, fourth = _moments(residuals, weight)
@@ -150,3 +149,23 @@ def is_auto(shrinkage: Any) -> bool:
 def check_shrinkage(shrinkage: Any) -> float:
     """The number itself, if it lies in [0, 1]."""
     return check_number(shrinkage, "shrinkage", 0.0, 1.0, "'auto' or a number 0..1")
+
+
+def check_ridge(ridge: Any) -> float:
+    """The ridge as a float, if it is a finite number >= 0."""
+    return check_number(ridge, "ridge", 0.0, np.finfo(float).max, "a number >= 0")
+
+
+def lda_diagonal(
+    within: np.ndarray, between: np.ndarray, s: float, ridge: float
+) -> tuple[float, np.ndarray]:
+    """The s and the d > 0 of B = (1-s) S_w + diag(d), from the variances (p,) of the columns.
+
+    s is not below its floor. A column that does not vary within the classes gets a little of its
+    variance between them, a constant one, whose variances are exactly 0, gets 1.
+    """
+    s = max(s, SHRINKAGE_FLOOR)
+    total = within + between
+    d = np.maximum(s * within + ridge, SHRINKAGE_FLOOR * total)
+    d[total == 0] = 1.0
+    return s, d

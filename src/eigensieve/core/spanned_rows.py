@@ -11,7 +11,7 @@ from scipy import sparse
 from ..backends.arrays import to_numpy
 from ..backends.tables import BigTable, equal_blocks
 from .column_passes import column_parts, gather_columns
-from .feature_blocks import BLOCK_ENTRIES
+from .feature_blocks import FEATURE_ENTRIES
 from .pursuit import unify_copies
 from .row_factor import RowFactor
 
@@ -87,6 +87,6 @@ def centred_blocks(data: Any, mean: np.ndarray) -> Iterator[np.ndarray]:
         return
     source = data.tocsr() if sparse.issparse(data) else data
     n, p = data.shape
-    for where in equal_blocks(n, max(1, BLOCK_ENTRIES // p)):
+    for where in equal_blocks(n, max(1, FEATURE_ENTRIES // p)):
         part = source[where, :]
         yield (part.toarray() if sparse.issparse(part) else to_numpy(part)) - mean

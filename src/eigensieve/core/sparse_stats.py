@@ -14,20 +14,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from .centred_rows import CentredRows, column_of_entry
-from .stats import ROUND_OFF, ClassStats, refuse_extremes
-
-
-def sparse_class_stats(
-    X: Any, classes: np.ndarray, code: np.ndarray, counts: np.ndarray, form: str
-) -> ClassStats:
-    """The statistics of a scipy.sparse matrix (n, p) whose row i is of class ``code[i]``.
-
-    ``form`` is "rows" (a `CentredRows`) or "gram".
-    """
-    means, tails, rows = _centre_by_class(_check_entries(X), code, counts)
-    if form == "gram":
-        return ClassStats(classes, counts, means, tails, None, rows.inner())
-    return ClassStats(classes, counts, means, tails, rows, None, code)
+from .magnitudes import ROUND_OFF, refuse_extremes
 
 
 def _check_entries(X: Any) -> Any:
@@ -41,10 +28,14 @@ def _check_entries(X: Any) -> Any:
     return table
 
 
-def _centre_by_class(
-    table: Any, code: np.ndarray, counts: np.ndarray
+def centre_sparse(
+    X: Any, code: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, CentredRows]:
-    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants."""
+    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants.
+
+    Row i of the scipy.sparse matrix X is of class ``code[i]``, which has ``counts[code[i]]`` rows.
+    """
+    table = _check_entries(X)
     high, low = (getattr(table, end)(axis=0).toarray().ravel() for end in ("max", "min"))
     magnitude = np.maximum(high, -low)
     refuse_extremes(magnitude)

@@ -9,7 +9,7 @@ residual rows R (scatter = R'R) for wide data, where p x p would not fit.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -24,14 +24,13 @@ from ..errors import InputError
 from .any_rows import row_products, row_squares, scale_rows
 from .centred_rows import stack_rows
 from .class_shares import shares_of_classes
+from .device_stats import centre_on_device
+from .magnitudes import ROUND_OFF, refuse_extremes
 from .moments import ClassMoments, Part, check_features, merge_moments
+from .sparse_stats import centre_sparse
 
-# Residuals below this many units in the last place of a column are round-off: a column that is
-# constant (within the classes) must have a variance of exactly zero, not 1e-34.
-ROUND_OFF = 16 * np.finfo(np.float64).eps
 # Up to this many features p x p is small whatever the number of rows.
 DENSE_FEATURES = 500
-LARGEST = 1e70
 
 # The forms that hold sums over the rows, of some size whatever the number of rows.
 SUMS = ("gram", "grams", "moments")
@@ -113,19 +112,11 @@ class ClassStats:
             return reduce(operator.add, own)
         classes, code = np.unique(labels, return_inverse=True)
         counts = np.bincount(code, minlength=classes.size)
-        if sparse.issparse(data):
-            from .sparse_stats import sparse_class_stats
-
-            return sparse_class_stats(data, classes, code, counts, form)
-        if is_device_array(data):
-            from .device_stats import device_class_stats
-
-            return device_class_stats(data, classes, code, counts, form)
         means, tails, rows = _centre_by_class(data, code, counts)
         if form == "rows":
             return cls(classes, counts, means, tails, rows, None, code)
         if form == "gram":
-            return cls(classes, counts, means, tails, None, rows.T @ rows)
+            return cls(classes, counts, means, tails, None, row_products(rows))
         moments = ClassMoments.from_rows(rows, code, classes.size, higher=form == "moments")
         return cls(classes, counts, means, tails, None, None, moments=moments)
 
@@ -343,22 +334,18 @@ def _row_classes(stats: ClassStats, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, stats.classes)[stats.row_class]
 
 
-def refuse_extremes(magnitude: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """Squares must neither overflow nor vanish."""
-    extreme = (magnitude > LARGEST) | ((magnitude > 0) & (magnitude < 1 / LARGEST))
-    if extreme.any():
-        j = int(np.argmax(extreme))
-        raise InputError(
-            f"column {j if names is None else repr(str(names[j]))} has values of size "
-            f"{magnitude[j]:.1e}; rescale it: sizes between "
-            f"{1 / LARGEST:.0e} and {LARGEST:.0e} are allowed"
-        )
-
-
 def _centre_by_class(
+    X: Any, code: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants."""
+    if sparse.issparse(X):
+        return centre_sparse(X, code, counts)
+    return centre_on_device(X, code, counts) if is_device_array(X) else _centre(X, code, counts)
+
+
+def _centre(
     X: np.ndarray, code: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants."""
     try:
         rows = np.array(X, dtype=np.float64)
     except (TypeError, ValueError) as error:

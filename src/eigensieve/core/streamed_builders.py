@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from ..backends.tables import BigTable
 from ..errors import InputError
-from .builders import check_ridge
-from .shrinkage import SHRINKAGE_FLOOR, ColumnMoments, check_shrinkage, is_auto
+from .row_factor import column_squares
+from .shrinkage import ColumnMoments, check_ridge, check_shrinkage, is_auto, lda_diagonal
 from .stats import ClassStats, ClassWeight
 from .streamed_pencil import StreamedPencil
 from .streamed_rows import StreamedRows
@@ -68,23 +68,14 @@ def streamed_lda(
         within[where] = stats.within_variance()
     if moments is not None:
         s = float(np.sqrt(moments.intensity()))
-    weight = np.sqrt((1 - max(s, SHRINKAGE_FLOOR)) / n) * stats.row_scale()
+    diag_A = column_squares(H)
+    share, d = lda_diagonal(within, diag_A, s, ridge)
+    within *= 1 - share
+    weight = np.sqrt((1 - share) / n) * stats.row_scale()
     tails = np.broadcast_to(0.0, means.shape)
     whole = ClassStats(classes, stats.counts, means, tails, None, None, None, stats.shares)
-    pencil = _lda_pencil(H, StreamedRows(table, code, weight), within, s, ridge)
-    return whole, s, pencil
-
-
-def _lda_pencil(
-    H: np.ndarray, W: StreamedRows, within: np.ndarray, s: float, ridge: float
-) -> StreamedPencil:
-    s = max(s, SHRINKAGE_FLOOR)
-    diag_A = np.einsum("ij,ij->j", H, H)
-    total = within + diag_A  # exactly 0 for a constant column
-    d = np.maximum(s * within + ridge, SHRINKAGE_FLOOR * total)
-    d[total == 0] = 1.0
-    within *= 1 - s
-    return StreamedPencil(H, W, d, diag_A=diag_A, diag_B=np.add(within, d, out=within))
+    W = StreamedRows(table, code, weight)
+    return whole, s, StreamedPencil(H, W, d, diag_A=diag_A, diag_B=np.add(within, d, out=within))
 
 
 def streamed_pca(table: BigTable) -> tuple[np.ndarray, StreamedPencil]:

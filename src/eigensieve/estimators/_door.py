@@ -15,9 +15,17 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..backends.arrays import is_device_array, like, namespace, to_device, to_numpy
+from ..backends.arrays import (
+    check_device_table,
+    is_device_array,
+    like,
+    namespace,
+    to_device,
+    to_numpy,
+)
+from ..backends.mapped_table import is_mapped
 from ..backends.opening import as_big_table
-from ..backends.tables import BigTable
+from ..backends.tables import ArrayTable, BigTable
 from ..core.checks import check_labels
 from ..errors import InputError
 from ._shared import check_unique_names
@@ -66,21 +74,23 @@ def require_in_memory(X: Any, who: str) -> Any:
     """X, if it is a table in memory (a mapped one is read); else say that ``who`` needs one."""
     if isinstance(X, np.ndarray):
         # of a memory map the numbers are read: processes of joblib are given such arrays
-        return np.array(X) if isinstance(X, np.memmap) else X
+        return np.array(X) if is_mapped(X) else X
     table = as_big_table(X)
     if table is None and not is_device_array(X):
         return X
-    kind = "an array on a device" if table is None else table.kind
-    raise InputError(f"X is {kind}; {who} needs a table in memory: give an array or sparse matrix")
+    if table is not None:
+        kind, loading = table.kind, table.loading
+    else:
+        kind = "an array on a device"
+        loading = "X.cpu().numpy()" if hasattr(X, "cpu") else "X.get()"
+    raise InputError(f"X is {kind}; {who} needs a table in memory: give {loading}, if that fits")
 
 
 def take_labels(y: Any, n_samples: int) -> np.ndarray:
     """Labels (n,) from wherever they are, checked."""
     if y is None:
         raise InputError("y is missing: fit requires y to be passed, but the target y is None")
-    if hasattr(y, "compute"):  # dask
-        y = y.compute()
-    labels = to_numpy(y) if is_device_array(y) else y
+    labels = labels_on_host(y)
     check_labels(np.asarray(labels))  # before scikit-learn, which stumbles over pandas' NA
     labels = np.asarray(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -91,12 +101,17 @@ def take_labels(y: Any, n_samples: int) -> np.ndarray:
     return labels
 
 
+def labels_on_host(y: Any) -> Any:
+    """Labels as they came, but for those of dask, which are computed, and those of a device."""
+    labels = y.compute() if hasattr(y, "compute") else y
+    return to_numpy(labels) if is_device_array(labels) else labels
+
+
 def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
     """Some columns (n, m) in float64, of any table."""
     if isinstance(X, BigTable):
-        if X.is_tall:  # row by row: a column may lie all over a file
-            blocks = [block[:, index].astype(np.float64) for _, block in X.row_blocks()]
-            return np.concatenate(blocks)
+        if X.is_tall:
+            return X.map_rows(lambda block: block[:, index].astype(np.float64))
         return X.columns(index).astype(np.float64, copy=False)
     if is_device_array(X):
         place = like(np.array(index, dtype=np.int64), X)
@@ -115,26 +130,10 @@ def by_row_blocks(method: Callable[..., np.ndarray]) -> Callable[..., np.ndarray
         table = as_big_table(X)
         if table is None or not table.is_tall:
             return method(self, X)
-        return np.concatenate([method(self, _Block.of(table, b)) for _, b in table.row_blocks()])
+        kind, names = table.kind, table.names
+        return table.map_rows(lambda block: method(self, ArrayTable(block, kind, names)))
 
     return through_blocks
-
-
-class _Block(BigTable):
-    """Some rows of a table, in memory, under its names."""
-
-    @classmethod
-    def of(cls, table: BigTable, block: np.ndarray) -> _Block:
-        part = cls()
-        part.block, part.shape, part.dtype = block, block.shape, block.dtype
-        part.names, part.kind = table.names, table.kind
-        return part
-
-    block: np.ndarray
-    is_tall = False  # it is a block already
-
-    def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
-        return self.block[rows, columns]
 
 
 def _send(table: Any, device: Any) -> Any:
@@ -147,18 +146,9 @@ def _send(table: Any, device: Any) -> Any:
 
 
 def _check_device_array(X: Any) -> Any:
-    if X.ndim != 2 or 0 in X.shape:
-        raise InputError(f"X has shape {tuple(X.shape)}; it must be samples x features")
+    check_device_table(X, "X", "samples x features")
     xp = namespace(X)
-    if not xp.isdtype(X.dtype, ("real floating", "integral", "bool")):
-        raise InputError(f"X holds {X.dtype}; it must hold real numbers")
-    if xp.isdtype(X.dtype, "real floating"):
-        total = xp.sum(X)  # finite, if all numbers are (nearly): no array of flags
-        if not bool(xp.isfinite(total)) and not bool(xp.all(xp.isfinite(X))):
-            raise InputError("X contains NaN or infinity; impute or drop them first")
-    else:
-        X = xp.astype(X, xp.float64)
-    return X
+    return X if xp.isdtype(X.dtype, "real floating") else xp.astype(X, xp.float64)
 
 
 def _check_shape(estimator: Any, table: Any, reset: bool, min_samples: int) -> None:
@@ -182,4 +172,22 @@ def _check_shape(estimator: Any, table: Any, reset: bool, min_samples: int) -> N
         )
     known = getattr(estimator, "feature_names_in_", None)
     if names is not None and known is not None and not np.array_equal(names, known):
-        raise InputError("the names of X's features are not those that the estimator was fitted on")
+        raise InputError(
+            "the names of X's features are not those that the estimator was fitted on: "
+            + _compare_names(names.tolist(), known.tolist())
+        )
+
+
+def _compare_names(given: list[Any], known: list[Any]) -> str:
+    here, there = set(given), set(known)
+    parts = {
+        "missing": [name for name in known if name not in here],
+        "unexpected": [name for name in given if name not in there],
+    }
+    found = [f"{word}: {_list_names(names)}" for word, names in parts.items() if names]
+    return "; ".join(found) or "they are the same, in another order"
+
+
+def _list_names(names: list[Any], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more

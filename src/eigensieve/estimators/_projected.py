@@ -14,9 +14,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends.arrays import is_device_array, to_numpy
 from ..errors import InputError
-from ._door import require_in_memory, take_labels, take_table
+from ._door import labels_on_host, require_in_memory, take_labels, take_table
 from ._projection import project_rows
 from ._rules import LinearRule, Rule, check_priors
 
@@ -110,9 +109,7 @@ class ProjectedClassifier(
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose class is predicted right."""
-        labels = y.compute() if hasattr(y, "compute") else y  # dask
-        labels = to_numpy(labels) if is_device_array(labels) else labels
-        return float(super().score(X, labels, sample_weight))
+        return float(super().score(X, labels_on_host(y), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

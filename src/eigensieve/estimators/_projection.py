@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..backends.arrays import is_device_array, like, to_numpy
-from ..backends.tables import BLOCK_ENTRIES, BigTable, equal_blocks
+from ..backends.tables import BigTable, count_per_block, equal_blocks
 from ..core.device_pencil import take_columns
 from ._door import read_columns
 
@@ -17,12 +17,12 @@ def project_rows(table: Any, S: np.ndarray, centre: np.ndarray, V: np.ndarray) -
     """(X_S - centre) V (n, m) of the columns S, which ascend, for V (|S|, m)."""
     n = table.shape[0]
     if isinstance(table, BigTable) and table.is_tall:
-        return np.concatenate([(block[:, S] - centre) @ V for _, block in table.row_blocks()])
-    if isinstance(table, BigTable) and n * S.size > BLOCK_ENTRIES:
+        return table.map_rows(lambda block: (block[:, S] - centre) @ V)
+    if isinstance(table, BigTable) and n > count_per_block(S.size):
         return _project_in_pass(table, S, centre, V)
     if sparse.issparse(table):
         few = table[:, S].tocsr()
-        blocks = equal_blocks(n, max(1, BLOCK_ENTRIES // max(1, S.size)))
+        blocks = equal_blocks(n, count_per_block(S.size))
         return np.concatenate([(few[rows].toarray() - centre) @ V for rows in blocks])
     if is_device_array(table):
         columns = take_columns(table, S)

@@ -24,7 +24,7 @@ NOT_OF_A_SOLVER = {
 }  # fmt: skip
 
 
-def clip_k(k: Any, p: int, of: str = "") -> int:
+def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
     """k as an int, at most p; more is clipped with a warning that says of what (" of view 'Y'")."""
     number = check_k(k, "n_features_to_select")
     if p == 0:
@@ -34,7 +34,7 @@ def clip_k(k: Any, p: int, of: str = "") -> int:
             f"n_features_to_select is {number}, but only {p} features{of} may be chosen; "
             f"selecting {p}",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return min(number, p)
 
@@ -141,7 +141,7 @@ def draw_seed(random_state: Any) -> int | None:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def tell_if_unfinished(status: Status | None, kept: object) -> None:
+def tell_if_unfinished(status: Status | None, kept: object, stacklevel: int = 3) -> None:
     """The one place where a status becomes a warning, or goes on as Ctrl-C.
 
     Called when the estimator is fitted: the best so far is kept either way. After Ctrl-C the
@@ -152,4 +152,4 @@ def tell_if_unfinished(status: Status | None, kept: object) -> None:
     text = f"the search ended early ({status}); the best so far is kept: {kept}"
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt(text)
-    warnings.warn(text, ConvergenceWarning, stacklevel=3)
+    warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)

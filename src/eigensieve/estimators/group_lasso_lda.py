@@ -14,9 +14,8 @@ from ..core.scoring import ScoringProblem
 from ..core.solution import Status
 from ..errors import OptionError
 from ..solvers.gloss import check_alpha, check_method, make_search, run_search
-from ._door import take_labels, take_table
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
-from ._partial import PartialSums
+from ._partial import add_part, check_fitted, wait_for_more
 from ._rules import check_priors, check_rule
 from ._shared import clip_k, tell_if_unfinished
 
@@ -88,10 +87,11 @@ class GroupLassoLDA(GlossClassifier):
 
     Notes
     -----
-    X may be dense, a scipy.sparse matrix, or a table that is not in memory (a memory map, dask,
-    zarr, HDF5, AnnData or parquet): one with more samples than features is read once, in blocks of
-    rows, and leaves p x p numbers; of a wide one blocks of columns are read as often as the search
-    needs them (once, with within="diagonal"). The result is that of the table in memory.
+    X may be any table of docs/scale.md: dense or sparse, in memory, on disk, on a cluster or on a
+    device (the search then runs on the host). Of one that is not in memory a tall one is read once,
+    in blocks of rows, and leaves p x p numbers; of a wide one blocks of columns are read as often
+    as the search needs them (once, with within="diagonal"). The result is that of the table in
+    memory.
 
     The scale of a column matters, as in a lasso: standardise columns of different units, or use
     weights="std". Probabilities are those of Gaussians with the covariance of the rule.
@@ -158,11 +158,7 @@ class GroupLassoLDA(GlossClassifier):
         else:
             problem = ScoringProblem.from_stats(sums, **self._problem_options())
         by_sums = sums is not None and self.rule != "1-nn"
-        stopped, kept = self._find(problem, sums if by_sums else training, k, m)
-        tell_if_unfinished(stopped or self.solution_.status, kept)
-        if k is not None and stopped is None:
-            tell_if_not(k, self.solution_.support.size, self.alpha_)
-        return self
+        return self._finish(problem, sums if by_sums else training, k, m)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> GroupLassoLDA:
         """Count some more samples, and find everything anew from all that were seen.
@@ -185,25 +181,18 @@ class GroupLassoLDA(GlossClassifier):
                 "rule '1-nn' needs all training rows, which partial_fit does not keep; use "
                 "'penalized', 'lda' or 'centroid'"
             )
-        partial = getattr(self, "_partial", PartialSums())
-        table = take_table(self, X, reset=partial.is_empty)
-        partial = partial.add(table, take_labels(y, table.shape[0]), "gram", classes)
+        partial = add_part(self, X, y, "gram", classes)
         if not partial.is_enough():
-            self._partial = partial
-            self.__dict__.pop("scalings_", None)  # of an earlier fit
+            wait_for_more(self, partial, "scalings_")
             return self
         stats = partial.stats
         problem = ScoringProblem.from_stats(stats, **self._problem_options())
         self.classes_ = stats.classes
         self.priors_ = check_priors(self.priors, stats.priors)
         m = count_components(self.n_components, self.classes_.size - 1)
-        k = None if self.alpha is not None else clip_k(self.n_features_to_select, table.shape[1])
+        k = None if self.alpha is not None else clip_k(self.n_features_to_select, stats.n_features)
         self._partial = partial
-        stopped, kept = self._find(problem, stats, k, m)
-        tell_if_unfinished(stopped or self.solution_.status, kept)
-        if k is not None and stopped is None:
-            tell_if_not(k, self.solution_.support.size, self.alpha_)
-        return self
+        return self._finish(problem, stats, k, m)
 
     def _check_options(self) -> None:
         check_method(self.solver, self.tol)
@@ -213,6 +202,20 @@ class GroupLassoLDA(GlossClassifier):
 
     def _problem_options(self) -> dict[str, Any]:
         return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
+
+    def _check(self, X: Any) -> Any:
+        check_fitted(self, "scalings_")
+        return super()._check(X)
+
+    def _finish(
+        self, problem: ScoringProblem, training: Any, k: int | None, m: int
+    ) -> GroupLassoLDA:
+        """Find everything, and tell what is not as it was asked for."""
+        stopped, kept = self._find(problem, training, k, m)
+        tell_if_unfinished(stopped or self.solution_.status, kept, stacklevel=4)
+        if k is not None and stopped is None:
+            tell_if_not(k, self.solution_.support.size, self.alpha_, stacklevel=4)
+        return self
 
     def _find(
         self, problem: ScoringProblem, training: Any, k: int | None, m: int

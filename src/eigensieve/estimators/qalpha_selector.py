@@ -263,7 +263,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         chosen = np.flatnonzero(self.support_)
         if not table.is_tall:
             return table.columns(chosen)
-        return np.concatenate([block[:, chosen] for _, block in table.row_blocks()])
+        return table.map_rows(lambda block: block[:, chosen])
 
     def _check_options(self) -> QAlphaOptions:
         names = [field.name for field in fields(QAlphaOptions)]

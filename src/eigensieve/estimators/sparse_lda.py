@@ -16,27 +16,21 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils.validation import check_is_fitted
 
 from ..backends.arrays import to_numpy
 from ..backends.tables import BigTable
-from ..core.builders import (
-    check_ridge,
-    lda_pencil_from_stats,
-    lda_stats,
-    stats_shrinkage,
-    sums_form,
-)
+from ..core.builders import lda_pencil_from_stats, lda_stats, stats_shrinkage, sums_form
 from ..core.checks import check_k
 from ..core.criteria import fix_signs, generalized_eigh
 from ..core.pencil import Pencil
+from ..core.shrinkage import check_ridge
 from ..core.solution import Solution
 from ..core.stats import ClassStats, ClassWeight
 from ..core.streamed_builders import streamed_lda
 from ..errors import InputError
 from ..solvers.dispatch import serves, solve, solve_path
 from ._door import by_row_blocks, read_columns, take_labels, take_table
-from ._partial import PartialSums
+from ._partial import add_part, check_fitted, wait_for_more
 from ._rules import check_priors
 from ._shared import (
     check_certificate,
@@ -109,8 +103,9 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         What a sample of each class counts in the scatters, hence in the selection: 1, 1/n_k (all
         classes alike) or the weight given (1 for a class that the dict does not name). The
         share of a class, which replaces its frequency, is proportional to weight_k n_k.
-    device : where to compute: "cuda" or another device of torch, for arrays in memory
-        An array of torch or cupy is computed on where it lies, without this.
+    device : "cuda", "cuda:1" or another device of torch, optional
+        Where to compute, for arrays in memory. None: where X is, hence on the device for an array
+        of torch or cupy.
 
     Attributes
     ----------
@@ -132,8 +127,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
     best set so far in the fitted estimator and then raises KeyboardInterrupt.
 
-    X may be dense, a scipy.sparse matrix, or a table that is not in memory (a memory map, dask,
-    zarr, HDF5, AnnData or parquet): a tall one is read once, in blocks of rows; of a wide one
+    X may be any table of docs/scale.md: dense or sparse, in memory, on disk, on a cluster or on a
+    device. Of one that is not in memory a tall one is read once, in blocks of rows; of a wide one
     blocks of columns are read as often as the search needs them. The result is that of the table
     in memory. A tall table leaves p x p numbers there: once with a number as ``shrinkage``, for
     each of the K classes with ``class_weight``, and 2K + 1 times with "auto".
@@ -197,7 +192,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
         The result is that of `fit` on all samples given so far, without those of an earlier `fit`.
         p x p numbers are kept, as of a tall table, for 20,000 features at most. Every call runs
-        the search: give the samples in few, large parts.
+        the search: give the samples in few, large parts. Set ``class_weight`` and the shrinkage
+        "auto" before the first call.
 
         Parameters
         ----------
@@ -208,25 +204,24 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
             until a second one has come.
         """
         check_certificate(self.certificate)
-        partial = getattr(self, "_partial", PartialSums())
-        table = take_table(self, X, reset=partial.is_empty)
         form = sums_form(self.shrinkage, self.class_weight)
-        partial = partial.add(table, take_labels(y, table.shape[0]), form, classes)
-        data = self._prepare_stats(partial.stats) if partial.is_enough() else None
+        partial = add_part(self, X, y, form, classes, self.device)
+        if not partial.is_enough():
+            wait_for_more(self, partial, "solution_")
+            return self
+        data = self._prepare_stats(partial.stats)
         self._partial = partial
-        if data is None:
-            self.__dict__.pop("solution_", None)  # of an earlier fit
-        return self if data is None else self._select(data)
+        return self._select(data)
 
     def _select(self, data: _Prepared) -> SparseLDA:
         k = self.n_features_to_select
         if not is_left_to_penalty(k, self.solver_options):
-            k = clip_k(k, data.n_free)
+            k = clip_k(k, data.n_free, stacklevel=4)
         solution = solve(data.pencil, k, **self._search_options(data))
         wishes = data.include.tolist(), data.exclude.tolist()
         solution = with_certificate(self.certificate, solution, data.pencil, *wishes)
         self._finish(data, solution)
-        tell_if_unfinished(self.solution_.status, self.solution_)
+        tell_if_unfinished(self.solution_.status, self.solution_, stacklevel=4)
         return self
 
     def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
@@ -348,7 +343,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def _columns(self, X: Any) -> np.ndarray:
         """The selected columns of X, float64."""
-        check_is_fitted(self, "solution_")
+        check_fitted(self, "solution_")
         return read_columns(take_table(self, X, reset=False), self.solution_.support)
 
     @by_row_blocks
@@ -396,5 +391,5 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the selected features."""
-        check_is_fitted(self, "solution_")
+        check_fitted(self, "solution_")
         return self.solution_.support.copy() if indices else self.support_

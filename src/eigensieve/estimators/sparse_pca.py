@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..backends.tables import BigTable
 from ..core.builders import pca_pencil_from_stats, pca_stats
@@ -22,7 +21,7 @@ from ..core.streamed_builders import streamed_pca
 from ..errors import InputError, OptionError
 from ..solvers.dispatch import finds_jointly, solve, solve_components
 from ._door import by_row_blocks, read_columns, take_table
-from ._partial import PartialSums
+from ._partial import check_fitted, take_part, wait_for_more
 from ._shared import (
     check_certificate,
     check_solver_options,
@@ -92,10 +91,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     cardinality. Columns are centred, not scaled: standardise them first for a
     PCA of correlations. Constant columns are never preferred.
 
-    X may be dense, a scipy.sparse matrix (centred on paper only), or a table that is not in memory
-    (a memory map, dask, zarr, HDF5, AnnData or parquet): one with more samples than features is
-    read once, in blocks of rows, and leaves p x p numbers in memory; of a wide one blocks of
-    columns are read as often as the search needs them. The result is that of the table in memory.
+    X may be any table of docs/scale.md: dense or sparse (centred on paper only), in memory, on
+    disk, on a cluster or on a device (the search then runs on the host). Of one that is not in
+    memory a tall one is read once, in blocks of rows, and leaves p x p numbers; of a wide one
+    blocks of columns are read as often as the search needs them. The result is that of the table
+    in memory.
 
     Examples
     --------
@@ -151,13 +151,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         fitted yet.
         """
         self._check_choices()
-        partial = getattr(self, "_partial", PartialSums())
-        table = take_table(self, X, reset=partial.is_empty)
+        partial, table = take_part(self, X)
         partial = partial.count(table, np.zeros(table.shape[0], dtype=np.int8), "gram")
-        self._partial = partial
         if partial.stats.n_samples < 2:
-            self.__dict__.pop("solution_", None)  # of an earlier fit
+            wait_for_more(self, partial, "solution_")
             return self
+        self._partial = partial
         pencil = pca_pencil_from_stats(partial.stats)
         return self._find(pencil, partial.stats.means[0], partial.stats.n_samples)
 
@@ -270,14 +269,14 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @by_row_blocks
     def transform(self, X: Any) -> np.ndarray:
         """Scores of the rows on the components, (n, n_components)."""
-        check_is_fitted(self, "solution_")
+        check_fitted(self, "solution_")
         table = take_table(self, X, reset=False)
         S = np.flatnonzero(self.support_)
         return (read_columns(table, S) - self.mean_[S]) @ self.components_[:, S].T
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Rows in the span of the components that have these scores (least squares)."""
-        check_is_fitted(self, "solution_")
+        check_fitted(self, "solution_")
         scores = np.asarray(X, dtype=np.float64)
         if scores.ndim != 2 or scores.shape[1] != len(self.components_):
             raise InputError(
@@ -292,5 +291,5 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the features used by any component."""
-        check_is_fitted(self, "solution_")
+        check_fitted(self, "solution_")
         return np.flatnonzero(self.support_) if indices else self.support_

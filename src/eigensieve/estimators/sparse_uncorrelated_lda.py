@@ -45,8 +45,9 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
     time_limit : seconds for the search
     solver_options : dict, of "bregman": mu, delta, tau, tol, max_iter
         See `eigensieve.basis_pursuit`.
-    device : where to compute the factors: "cuda" or another device of torch, for arrays in memory
-        An array of torch or cupy is computed on where it lies, without this.
+    device : "cuda", "cuda:1" or another device of torch, optional
+        Where to compute the factors, for arrays in memory. None: where X is, hence on the device
+        for an array of torch or cupy.
 
     Attributes
     ----------
@@ -70,11 +71,10 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
 
     Notes
     -----
-    X may be dense (of torch and cupy, too), a scipy.sparse matrix, or a table that is not in memory
-    (a memory map, dask, zarr, HDF5, AnnData or parquet). Of those the smaller Gram matrix, n x n or
-    p x p, is in memory, and ``rank_tol`` is not below about 1e-7; wide ones are solved on a set of
-    columns that grows until a pass over all columns finds none that could do better. "bregman"
-    takes no wide ones.
+    X may be any table of docs/scale.md: dense or sparse, in memory, on disk, on a cluster or on a
+    device. Of all but arrays of numpy the smaller Gram matrix, n x n or p x p, is formed, and
+    ``rank_tol`` is not below about 1e-7; wide ones are solved on a set of columns that grows until
+    a pass over all columns finds none that could do better. "bregman" takes no wide ones.
 
     The scale of a column matters, as in a lasso: standardise columns of different units. With more
     independent samples than columns (n > p) there is one solution only, and it is not sparse.

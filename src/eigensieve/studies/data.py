@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..core.checks import check_labels
-from ..core.stats import refuse_extremes
+from ..core.magnitudes import refuse_extremes
 from ..errors import InputError
 from ..estimators._door import require_in_memory
 from .standardize import check_missing, refuse_gaps, stored_numbers

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core.feature_blocks import feature_slices
-from ..core.stats import ROUND_OFF, ClassStats
+from ..core.magnitudes import ROUND_OFF
+from ..core.stats import ClassStats
 from ..errors import InputError, OptionError
 
 MISSING = ("error", "median")
