@@ -161,3 +161,12 @@ def test_the_array_api_is_named_with_the_pip_line(array, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     with pytest.raises(MissingExtraError, match=r"array-api-compat is not installed.*\[gpu\]"):
         namespace(array)
+
+
+def test_odd_arrays_go_there_and_back() -> None:
+    torch = pytest.importorskip("torch")
+    frozen = np.eye(2)
+    frozen.flags.writeable = False  # as joblib hands them over; torch would warn
+    np.testing.assert_array_equal(to_numpy(to_device(frozen, "cpu")), np.eye(2))
+    half = torch.ones(2, dtype=torch.bfloat16)
+    np.testing.assert_array_equal(to_numpy(half), [1.0, 1.0])

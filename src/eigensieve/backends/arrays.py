@@ -39,7 +39,9 @@ def to_numpy(X: Any) -> np.ndarray:
     if not is_device_array(X):
         return np.asarray(X)
     if hasattr(X, "detach"):  # torch
-        return np.asarray(X.detach().cpu().numpy())
+        here = X.detach().cpu()
+        # numpy has no such type
+        return np.asarray((here.float() if "bfloat16" in str(here.dtype) else here).numpy())
     if hasattr(X, "get"):  # cupy
         return np.asarray(X.get())
     return np.asarray(X)
@@ -57,7 +59,7 @@ def to_device(X: Any, device: Any) -> Any:
     except (RuntimeError, TypeError) as error:
         raise OptionError(f"device is {device!r}; {PLACES}") from error
     _check_place(place, torch)
-    table = X if is_device_array(X) else torch.from_numpy(np.ascontiguousarray(X))
+    table = X if is_device_array(X) else torch.from_numpy(np.require(X, requirements="CW"))
     return table.to(place)
 
 
