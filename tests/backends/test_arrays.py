@@ -88,9 +88,7 @@ def test_unknown_devices_are_refused() -> None:
     with pytest.raises(OptionError, match="device is 'moon'"):
         to_device(np.eye(2), "moon")
     if not torch.cuda.is_available():
-        with pytest.raises(
-            OptionError, match=r"no such device.*leave device out, or install"
-        ):
+        with pytest.raises(OptionError, match=r"no such device.*leave device out, or install"):
             to_device(np.eye(2), "cuda")
     for place in ("mps", "meta"):
         with pytest.raises(OptionError, match=f"device is '{place}'; it must be 'cuda'"):
@@ -145,9 +143,7 @@ def test_good_tables_on_a_device() -> None:
 def test_sparse_tensors_are_refused() -> None:
     X = torch_array(np.eye(3))
     for table in (X.to_sparse(), X.to_sparse_csr()):
-        with pytest.raises(
-            InputError, match=r"sparse tensor; give .*X.to_dense\(\)"
-        ):
+        with pytest.raises(InputError, match=r"sparse tensor; give .*X.to_dense\(\)"):
             check_device_table(table, "X", "samples x features")
 
 

@@ -207,7 +207,7 @@ def test_partial_fit(kind: str, within: str, rule: str, tmp_path: Path) -> None:
         table = part if kind == "array" else as_kind(part, kind, tmp_path)
         found.partial_fit(table, y[start:stop], classes=["a", "b", "c"])
         if stop == 25:
-            with pytest.raises(NotFittedError, match="one class only .* has come so far"):
+            with pytest.raises(NotFittedError, match=r"one class only .* has come so far"):
                 found.predict(X)
     assert_same(found, wanted, X)
     assert_same(found.fit(X[10:], y[10:]), clone(lda).fit(X[10:], y[10:]), X)
@@ -219,7 +219,7 @@ def test_partial_fit_refuses() -> None:
     X, y = make_classes((60, 30), 2)
     with pytest.raises(OptionError, match="1-nn"):
         GroupLassoLDA(rule="1-nn").partial_fit(X, y)
-    with pytest.raises(InputError, match="one class only.*announce all classes"):
+    with pytest.raises(InputError, match=r"one class only.*announce all classes"):
         GroupLassoLDA().partial_fit(X[:10], np.full(10, "a"))
     lda = GroupLassoLDA(4).partial_fit(X[:40], y[:40], classes=["a", "b"])
     with pytest.raises(InputError, match="not one of classes"):

@@ -59,7 +59,7 @@ def to_device(X: Any, device: Any) -> Any:
     except (RuntimeError, TypeError) as error:
         raise OptionError(f"device is {device!r}; {PLACES}") from error
     _check_place(place, torch)
-    table = X if is_device_array(X) else torch.from_numpy(np.require(X, requirements="CW"))
+    table = X if is_device_array(X) else torch.from_numpy(np.require(X, requirements=["C", "W"]))
     return table.to(place)
 
 

@@ -73,7 +73,6 @@ def take_table(
 def require_in_memory(X: Any, who: str) -> Any:
     """X, if it is a table in memory (a mapped one is read); else say that ``who`` needs one."""
     if isinstance(X, np.ndarray):
-        # of a memory map the numbers are read: processes of joblib are given such arrays
         return np.array(X) if is_mapped(X) else X
     table = as_big_table(X)
     if table is None and not is_device_array(X):
