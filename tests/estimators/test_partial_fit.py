@@ -222,3 +222,25 @@ def test_pca_of_a_single_sample_is_not_fitted() -> None:
     np.testing.assert_allclose(pca.transform(X), plain.transform(X), rtol=1e-8, atol=1e-8)
     with pytest.raises(ValueError, match="5 features"):
         pca.partial_fit(X[:, :5])
+
+
+@pytest.mark.parametrize(
+    ("model", "wrong", "right"),
+    [
+        (es.SparseLDA(2, solver="nonsense"), "solver", "greedy"),
+        (es.SparsePCA(1, n_features_to_select=0), "n_features_to_select", 2),
+        (es.GroupLassoLDA(0), "n_features_to_select", 2),
+    ],
+)
+def test_a_call_that_was_refused_has_not_counted(model, wrong, right) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)), np.arange(60) % 2
+    X[:, 0] += 2 * y
+    first = clone(model).set_params(**{wrong: right}).partial_fit(X[:30], y[:30])
+    first.set_params(**{wrong: getattr(model, wrong)})
+    with pytest.raises(es.errors.InputError):
+        first.partial_fit(X[30:], y[30:])
+    first.set_params(**{wrong: right}).partial_fit(X[30:], y[30:])
+    whole = clone(first).fit(X, y)
+    np.testing.assert_array_equal(first.support_, whole.support_)
+    assert first._partial.stats.n_samples == 60

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,6 +121,18 @@ def wait_for_more(estimator: Any, partial: PartialSums, fitted: str) -> None:
     """Keep the sums only: what an earlier fit has left does not belong to them."""
     estimator._partial = replace(partial, waits=True)
     estimator.__dict__.pop(fitted, None)
+
+
+@contextmanager
+def counting(estimator: Any, partial: PartialSums) -> Iterator[None]:
+    """Keep the sums, unless what follows is refused: then these samples have not come."""
+    before = getattr(estimator, "_partial", PartialSums())
+    estimator._partial = partial
+    try:
+        yield
+    except InputError:
+        estimator._partial = before
+        raise
 
 
 def check_fitted(estimator: Any, attribute: str) -> None:

@@ -15,7 +15,7 @@ from ..core.solution import Status
 from ..errors import OptionError
 from ..solvers.gloss import check_alpha, check_method, make_search, run_search
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
-from ._partial import add_part, check_fitted, wait_for_more
+from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors, check_rule
 from ._shared import clip_k, tell_if_unfinished
 
@@ -191,8 +191,8 @@ class GroupLassoLDA(GlossClassifier):
         self.priors_ = check_priors(self.priors, stats.priors)
         m = count_components(self.n_components, self.classes_.size - 1)
         k = None if self.alpha is not None else clip_k(self.n_features_to_select, stats.n_features)
-        self._partial = partial
-        return self._finish(problem, stats, k, m)
+        with counting(self, partial):
+            return self._finish(problem, stats, k, m)
 
     def _check_options(self) -> None:
         check_method(self.solver, self.tol)

@@ -17,7 +17,6 @@ from sklearn.base import (
     clone,
 )
 
-from ..backends.arrays import to_numpy
 from ..backends.tables import BigTable
 from ..core.builders import lda_pencil_from_stats, lda_stats, stats_shrinkage, sums_form
 from ..core.checks import check_k
@@ -29,8 +28,8 @@ from ..core.stats import ClassStats, ClassWeight
 from ..core.streamed_builders import streamed_lda
 from ..errors import InputError
 from ..solvers.dispatch import serves, solve, solve_path
-from ._door import by_row_blocks, read_columns, take_labels, take_table
-from ._partial import add_part, check_fitted, wait_for_more
+from ._door import by_row_blocks, labels_on_host, read_columns, take_labels, take_table
+from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors
 from ._shared import (
     check_certificate,
@@ -210,8 +209,8 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
             wait_for_more(self, partial, "solution_")
             return self
         data = self._prepare_stats(partial.stats)
-        self._partial = partial
-        return self._select(data)
+        with counting(self, partial):
+            return self._select(data)
 
     def _select(self, data: _Prepared) -> SparseLDA:
         k = self.n_features_to_select
@@ -382,7 +381,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose class is predicted right."""
-        return float(super().score(X, to_numpy(y), sample_weight))
+        return float(super().score(X, labels_on_host(y), sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

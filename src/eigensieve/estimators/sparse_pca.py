@@ -21,7 +21,7 @@ from ..core.streamed_builders import streamed_pca
 from ..errors import InputError, OptionError
 from ..solvers.dispatch import finds_jointly, solve, solve_components
 from ._door import by_row_blocks, read_columns, take_table
-from ._partial import check_fitted, take_part, wait_for_more
+from ._partial import check_fitted, counting, take_part, wait_for_more
 from ._shared import (
     check_certificate,
     check_solver_options,
@@ -156,9 +156,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if partial.stats.n_samples < 2:
             wait_for_more(self, partial, "solution_")
             return self
-        self._partial = partial
         pencil = pca_pencil_from_stats(partial.stats)
-        return self._find(pencil, partial.stats.means[0], partial.stats.n_samples)
+        with counting(self, partial):
+            return self._find(pencil, partial.stats.means[0], partial.stats.n_samples)
 
     def _check_choices(self) -> None:
         check_deflation(self.deflation)
