@@ -252,7 +252,7 @@ def test_matrices_that_cannot_be_used() -> None:
     lopsided, missing = V + np.triu(np.ones((6, 6)), 1), np.where(V > 0, np.nan, 0.0)
     for wrong, why in (
         (lopsided, "symmetric"),
-        (missing, "missing"),
+        (missing, "NaN"),
         (V * 0, "zero"),
         (V[1:], "column"),
     ):
