@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import eigensieve as es
+
 Maker = Callable[[np.ndarray, Path], Any]
 
 
@@ -50,3 +52,15 @@ MAKERS: dict[str, Maker] = {
     "zarr": zarr_array,
     "hdf5": hdf5,
 }
+
+
+def assert_same_lda(ours: es.SparseLDA, plain: es.SparseLDA) -> None:
+    """Two classifiers of the same samples: the same choice, the same numbers."""
+    np.testing.assert_array_equal(ours.solution_.support, plain.solution_.support)
+    np.testing.assert_array_equal(ours.classes_, plain.classes_)
+    assert ours.shrinkage_ == pytest.approx(plain.shrinkage_, rel=1e-8)
+    assert ours.solution_.objective == pytest.approx(plain.solution_.objective, rel=1e-8)
+    for name in ("coef_", "intercept_", "scalings_", "means_", "priors_", "xbar_"):
+        np.testing.assert_allclose(
+            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
+        )

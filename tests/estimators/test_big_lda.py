@@ -14,7 +14,7 @@ import eigensieve as es
 from eigensieve.backends import tables
 from eigensieve.core import streamed_rows
 from eigensieve.errors import InputError
-from tests.big_tables import MAKERS, dask_rows, memmap
+from tests.big_tables import MAKERS, assert_same_lda, dask_rows, memmap
 
 
 def make_data(n: int = 90, p: int = 12, K: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -29,17 +29,6 @@ def make_data(n: int = 90, p: int = 12, K: int = 3) -> tuple[np.ndarray, np.ndar
 def many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (tables, streamed_rows):
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 500)
-
-
-def assert_same(ours: es.SparseLDA, plain: es.SparseLDA) -> None:
-    np.testing.assert_array_equal(ours.solution_.support, plain.solution_.support)
-    np.testing.assert_array_equal(ours.classes_, plain.classes_)
-    assert ours.shrinkage_ == pytest.approx(plain.shrinkage_, rel=1e-8)
-    assert ours.solution_.objective == pytest.approx(plain.solution_.objective, rel=1e-8)
-    for name in ("coef_", "intercept_", "scalings_", "means_", "priors_", "xbar_"):
-        np.testing.assert_allclose(
-            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
-        )
 
 
 def assert_same_answers(ours: es.SparseLDA, table: Any, plain: es.SparseLDA, X: np.ndarray) -> None:
@@ -66,7 +55,7 @@ def test_tall_tables(kind: str, options: dict[str, Any], tmp_path: Path) -> None
     table = MAKERS[kind](X, tmp_path)
     lda = es.SparseLDA(3, **options)
     ours, plain = clone(lda).fit(table, y), clone(lda).fit(X, y)
-    assert_same(ours, plain)
+    assert_same_lda(ours, plain)
     assert_same_answers(ours, table, plain, X)
     assert ours.score(table, y) == plain.score(X, y)
     assert ours.solution_.bound == pytest.approx(plain.solution_.bound, rel=1e-8)
@@ -83,7 +72,7 @@ def test_sparse_tables(make, shape: tuple[int, int], options: dict[str, Any]) ->
         options = {**options, "time_limit": 60, "shrinkage": 0.9}
     lda = es.SparseLDA(3, **options)
     ours, plain = clone(lda).fit(make(X), y), clone(lda).fit(X, y)
-    assert_same(ours, plain)
+    assert_same_lda(ours, plain)
     assert_same_answers(ours, make(X), plain, X)
 
 
@@ -97,7 +86,7 @@ def test_wide_tables(kind: str, options: dict[str, Any], tmp_path: Path) -> None
         options = {**options, "shrinkage": 0.9}
     lda = es.SparseLDA(3, **options)
     ours, plain = clone(lda).fit(table, y), clone(lda).fit(X, y)
-    assert_same(ours, plain)
+    assert_same_lda(ours, plain)
     assert_same_answers(ours, table, plain, X)
 
 
@@ -109,7 +98,7 @@ def test_paths(shape: tuple[int, int], tmp_path: Path) -> None:
         path = es.SparseLDA().fit_path(table, y, [1, 3, 4])
         assert list(path) == [1, 3, 4]
         for k, model in path.items():
-            assert_same(model, plain[k])
+            assert_same_lda(model, plain[k])
 
 
 def test_a_large_offset_and_single_precision(tmp_path: Path) -> None:
@@ -120,7 +109,9 @@ def test_a_large_offset_and_single_precision(tmp_path: Path) -> None:
     np.testing.assert_array_equal(shifted.solution_.support, exact.solution_.support)
     np.testing.assert_allclose(shifted.coef_, exact.coef_, rtol=1e-6, atol=1e-8)
     single = X.astype(np.float32)
-    assert_same(es.SparseLDA(3).fit(dask_rows(single, tmp_path), y), es.SparseLDA(3).fit(single, y))
+    assert_same_lda(
+        es.SparseLDA(3).fit(dask_rows(single, tmp_path), y), es.SparseLDA(3).fit(single, y)
+    )
 
 
 def test_labels_from_dask_and_names_from_a_frame(tmp_path: Path) -> None:
@@ -131,7 +122,7 @@ def test_labels_from_dask_and_names_from_a_frame(tmp_path: Path) -> None:
     code = np.unique(y, return_inverse=True)[1]
     labels = dask_rows(code[:, None], tmp_path)[:, 0]
     ours, plain = es.SparseLDA(3).fit(big, labels), es.SparseLDA(3).fit(frame, code)
-    assert_same(ours, plain)
+    assert_same_lda(ours, plain)
     assert list(ours.selected_features_) == list(plain.selected_features_)
     assert ours.score(big, labels) == plain.score(frame, code)
     with pytest.raises(InputError, match="names"):
@@ -148,7 +139,7 @@ def test_device_arrays(shape: tuple[int, int]) -> None:
         (es.SparseLDA(3, device="cpu"), X),
         (es.SparseLDA(3, class_weight=dict.fromkeys(np.unique(y), 2.0)), torch.asarray(X)),
     ):
-        assert_same(lda.fit(table, y), plain)
+        assert_same_lda(lda.fit(table, y), plain)
         assert_same_answers(lda, table, plain, X)
 
 

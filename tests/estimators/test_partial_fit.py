@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
-from tests.big_tables import dask_tiles
+from tests.big_tables import assert_same_lda, dask_tiles
 
 PARTS = {"one": [], "halves": [45], "odd": [1, 2, 11, 40, 41], "rows": [*range(1, 20), 50]}
 
@@ -34,17 +34,6 @@ def in_parts(lda: Any, X: Any, y: np.ndarray, cuts: list[int]) -> Any:
     for rows in np.split(np.arange(len(y)), cuts):
         lda.partial_fit(X[rows], y[rows], classes=classes)
     return lda
-
-
-def assert_same_lda(ours: es.SparseLDA, plain: es.SparseLDA) -> None:
-    np.testing.assert_array_equal(ours.solution_.support, plain.solution_.support)
-    np.testing.assert_array_equal(ours.classes_, plain.classes_)
-    assert ours.shrinkage_ == pytest.approx(plain.shrinkage_, rel=1e-8)
-    assert ours.solution_.objective == pytest.approx(plain.solution_.objective, rel=1e-8)
-    for name in ("coef_", "intercept_", "scalings_", "means_", "priors_", "xbar_"):
-        np.testing.assert_allclose(
-            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
-        )
 
 
 @pytest.mark.parametrize("cuts", PARTS.values(), ids=PARTS)

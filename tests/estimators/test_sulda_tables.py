@@ -15,7 +15,7 @@ from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLD
 from eigensieve.errors import InputError, OptionError
 from eigensieve.solvers import pursuit_columns
 from tests.device_arrays import DEVICES, sender
-from tests.oracles.tables import as_kind, make_classes
+from tests.oracles.tables import as_kind, assert_same_fit, make_classes
 
 SHAPES = {"wide": (40, 150), "tall": (120, 30), "square": (50, 50)}
 FITTED = (
@@ -45,13 +45,7 @@ def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> None:
-    for name in FITTED:
-        assert hasattr(found, name) == hasattr(wanted, name), name
-        if hasattr(wanted, name):
-            a, b = np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name))
-            np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1, np.abs(b).max()))
-    np.testing.assert_allclose(found.transform(X), wanted.transform(X), atol=100 * tol)
-    assert np.array_equal(found.predict(X), wanted.predict(X))
+    assert_same_fit(found, wanted, X, FITTED, tol)
     assert found.orthogonality_error_ < 1e-12
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,16 @@ def make_classes(
     X[:, 20] = X[:, 3]
     X[:, 25] = 5.0
     return X, y
+
+
+def assert_same_fit(
+    found: Any, wanted: Any, X: np.ndarray, fitted: Sequence[str], tol: float
+) -> None:
+    """The fitted attributes of these names, the projection and the predictions agree."""
+    for name in fitted:
+        assert hasattr(found, name) == hasattr(wanted, name), name
+        if hasattr(wanted, name):
+            a, b = np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name))
+            np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1, np.abs(b).max()))
+    np.testing.assert_allclose(found.transform(X), wanted.transform(X), atol=100 * tol)
+    assert np.array_equal(found.predict(X), wanted.predict(X))
