@@ -75,6 +75,7 @@ class Claim:
 )
 @common.ignore_option
 @common.transpose_option
+@common.layer_option
 @click.option("--log2", is_flag=True, help="Take log2 of all features first.")
 @common.log2_floor_option
 @common.jobs_option
@@ -84,6 +85,12 @@ class Claim:
     show_default=True,
     callback=check_noun,
     help="What the features are, in the plural: genes, say.",
+)
+@click.option(
+    "--proof",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help='Write a proof of the bound, which "eigensieve check-proof" verifies.',
 )
 @common.json_option
 def certify_command(
@@ -128,22 +135,26 @@ def make_claim(
     time_limit: float,
     ignore: list[str],
     transpose: bool,
+    layer: str | None,
     log2: bool,
     log2_floor: float | None,
     jobs: int | None,
     noun: str,
+    proof: Path | None,
 ) -> Claim:
     """Read the table and search from the set that was named."""
     import joblib
 
     from ..core.builders import lda_pencil_from_stats
+    from ..core.proof import ProofWish
+    from ..core.recipe import lda_recipe
     from ..core.shrinkage import resolve_shrinkage
     from ..core.stats import ClassStats
     from ..io.tables import read_table
     from ..solvers.certificate import certify
 
     floor = resolve_floor(log2, log2_floor)
-    data = read_table(table, target, transpose=transpose, ignore=ignore)
+    data = read_table(table, target, transpose=transpose, ignore=ignore, layer=layer)
     assert data.target is not None
     notes = list(data.notes)
     chosen = find_features(wanted, data.names, "the list of features", target)
@@ -157,7 +168,12 @@ def make_claim(
     assert stats.rows is not None
     s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
     pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
+    pencil.recipe = lda_recipe(data.target, s, 0.0)
     measure = "logdet" if criterion == "auto" else criterion
+    wish = None
+    if proof is not None:
+        reading = {"target": target, "transpose": transpose, "ignore": ignore, "log2_floor": floor}
+        wish = ProofWish(proof, data.names, reading)
     with common.progress_bar() as progress:
         if time_limit > 0:
             warm_up(pencil, len(chosen), measure, progress)
@@ -169,6 +185,7 @@ def make_claim(
             n_jobs=jobs or joblib.cpu_count(),
             callback=common.show_search(progress),
             random_state=0,
+            proof=wish,
         )
     return Claim(certificate, pencil, data.names, noun, s, data.target, notes)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..backends.arrays import is_device_array, to_numpy
+from ..backends.frames import plain_frame
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..errors import InputError, OptionError
@@ -19,6 +20,7 @@ from .centred_rows import CentredRows, join_columns
 from .device_pencil import DevicePencil
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
+from .recipe import Recipe, lda_recipe
 from .row_factor import column_squares
 from .shrinkage import (
     SHRINKAGE_FLOOR,
@@ -58,7 +60,9 @@ def pca_pencil(X: Any) -> Pencil:
     table = as_big_table(X)
     if table is not None and not table.is_tall:
         return streamed_pca(table)[1]
-    return pca_pencil_from_stats(pca_stats(X if table is None else table))
+    pencil = pca_pencil_from_stats(pca_stats(X if table is None else table))
+    pencil.recipe = Recipe("pca", {})
+    return pencil
 
 
 def pca_stats(X: Any) -> ClassStats:
@@ -141,7 +145,10 @@ def lda_pencil(
     s = stats_shrinkage(stats, shrinkage)
     if class_weight is not None:
         stats = stats.weighted(class_weight)
-    return lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
+    pencil = lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
+    if y is not None and class_weight is None:
+        pencil.recipe = lda_recipe(y, s, ridge)
+    return pencil
 
 
 def lda_stats(
@@ -234,7 +241,10 @@ def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
     >>> pencil.blocks.tolist()
     [0, 0, 0, 1, 1]
     """
-    return cca_pencil_from_views(centre_views(X, Y, shrinkage))
+    views = centre_views(X, Y, shrinkage)
+    pencil = cca_pencil_from_views(views)
+    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)})
+    return pencil
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +348,7 @@ def _real_table(X: Any, name: str) -> Any:
 
 
 def _finite_matrix(X: ArrayLike, name: str) -> np.ndarray:
-    data = np.asarray(X)
+    data = np.asarray(plain_frame(X, name))
     if data.ndim != 2 or 0 in data.shape:
         raise InputError(f"{name} must be a table of samples x features; it has shape {data.shape}")
     if data.dtype.kind not in "fiub":

@@ -20,11 +20,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
 from .criteria import fix_signs, generalized_eigh
+from .magnitudes import LARGEST
+from .recipe import Recipe
 
 SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
+# Entries are squares of data, as it were; theirs must neither overflow nor vanish.
+MOST, LEAST = LARGEST**2, LARGEST**-2
 # So many leading eigenvectors are remembered.
 FEW = 3
 # Above this many features they are found by iteration where that will do.
@@ -57,6 +61,9 @@ class Pencil:
     3.0
     """
 
+    # how it was made from a table, for proofs that are to be checked against the table
+    recipe: Recipe | None = None
+
     def __init__(
         self, A: ArrayLike, B: ArrayLike | None = None, *, blocks: Sequence[int] | None = None
     ) -> None:
@@ -66,6 +73,11 @@ class Pencil:
             if self._B.shape != self._A.shape:
                 raise PencilError(f"A is {self._A.shape} and B is {self._B.shape}; they must agree")
             _require_positive_definite(self._B)
+        if self.scale > MOST or 0 < self.scale < LEAST:
+            raise PencilError(
+                f"A / B is of size {self.scale:.1e}; rescale A: sizes between {LEAST:.0e} and "
+                f"{MOST:.0e} are allowed"
+            )
         self.blocks = check_blocks(blocks, self.size)
 
     @classmethod
@@ -218,7 +230,7 @@ class Pencil:
 
     @property
     def scale(self) -> float:
-        """max |A_ij| / sqrt(B_ii B_jj): the unit in which a gap near zero is measured."""
+        """``max |A_ij| / sqrt(B_ii B_jj)``: the unit in which a gap near zero is measured."""
         return float(self.scales.max(initial=0.0))
 
     @cached_property
@@ -280,8 +292,11 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
         raise PencilError(f"{name} must be a square matrix; it has shape {M.shape}")
     if M.shape[0] == 0:
         raise PencilError(f"{name} is empty: a pencil needs at least one feature")
+    size = float(np.abs(M).max())
+    if size > MOST:
+        raise PencilError(f"{name} has entries of size {size:.1e}; rescale it to {MOST:.0e} at most")
     asymmetry = float(np.abs(M - M.T).max())
-    if asymmetry > SYMMETRY_TOL * float(np.abs(M).max()):
+    if asymmetry > SYMMETRY_TOL * size:
         raise PencilError(
             f"{name} is not symmetric: |{name} - {name}'| reaches {asymmetry:.3g}; "
             f"use ({name} + {name}.T) / 2 if that is round-off"
@@ -291,6 +306,10 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
 
 def _require_positive_definite(B: np.ndarray) -> None:
     diagonal = np.diag(B)
+    if 0 < diagonal.min() < LEAST:
+        raise PencilError(
+            f"B has {diagonal.min():.1e} on its diagonal; rescale it to {LEAST:.0e} at least"
+        )
     if diagonal.min() > 0:
         d = 1.0 / np.sqrt(diagonal)
         scaled = B * np.outer(d, d)

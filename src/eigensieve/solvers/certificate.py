@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from ..core.budget import Callback
 from ..core.pencil import Pencil
 from ..core.problem import Problem, make_problem
+from ..core.proof import ProofWish, as_wish
 from ..core.quick_bound import root_bound
 from ..core.solution import Solution, Status, relative_gap
 from ..core.wording import rounded_down, rounded_up
@@ -124,6 +127,7 @@ def certify(
     callback: Callback | None = None,
     random_state: int | None = None,
     client: Any = None,
+    proof: str | os.PathLike[str] | ProofWish | None = None,
 ) -> Certificate:
     """An upper bound and the gap for a set of features, whoever chose it.
 
@@ -138,7 +142,7 @@ def certify(
     criterion : "lambda_max", "trace" or "logdet"
     time_limit : seconds, None for no limit; 0 gives the bound at the root of the search
     include, exclude : features that every rival must, or must not, have; the given set, too
-    gap_tol, n_jobs, callback, random_state, client : as in `solve`
+    gap_tol, n_jobs, callback, random_state, client, proof : as in `solve`
 
     Returns
     -------
@@ -155,14 +159,14 @@ def certify(
     (True, True)
     """
     chosen = _check_support(support, pencil)
-    k, unused = _cardinality(pencil, chosen)
+    pencil, k, unused = _cardinality(pencil, chosen)
     exclude = [*exclude, *unused]
     problem = make_problem(pencil, k, criterion, include, exclude)
     _check_allowed(chosen, include, exclude)
     given = problem.solution(
         problem.places(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
-    if given.is_certified:  # there is no other set
+    if given.is_certified and proof is None:  # there is no other set
         return _judge(given, given)
     found = solve(
         pencil,
@@ -177,6 +181,7 @@ def certify(
         callback,
         random_state,
         client,
+        None if proof is None else replace(as_wish(proof), given=chosen),
         start=chosen,
     )
     return _judge(given, _with_bound(found, problem))
@@ -234,14 +239,18 @@ def _check_allowed(chosen: np.ndarray, include: Sequence[int], exclude: Sequence
         raise InputError(f"feature {banned[0]} of the support is in exclude")
 
 
-def _cardinality(pencil: Pencil, chosen: np.ndarray) -> tuple[int | list[int], list[int]]:
+def _cardinality(pencil: Pencil, chosen: np.ndarray) -> tuple[Pencil, int | list[int], list[int]]:
     """How many features the rivals have, per block where there are blocks, and who is none.
 
-    Where only one block has features, the rivals lie in that block.
+    Rivals lie in the blocks that have features; the pencil comes back with those blocks only.
     """
     if pencil.blocks is None:
-        return int(chosen.size), []
-    counts = np.bincount(pencil.blocks[chosen], minlength=int(pencil.blocks.max()) + 1)
-    if np.count_nonzero(counts) == 1:
-        return int(chosen.size), np.flatnonzero(pencil.blocks != pencil.blocks[chosen[0]]).tolist()
-    return counts.tolist(), []
+        return pencil, int(chosen.size), []
+    used, counts = np.unique(pencil.blocks[chosen], return_counts=True)
+    unused = np.flatnonzero(~np.isin(pencil.blocks, used)).tolist()
+    if used.size == 1:
+        return pencil, int(chosen.size), unused
+    if unused:  # they are excluded: it does not matter to which block they are counted
+        pencil = copy(pencil)
+        pencil.blocks = np.minimum(np.searchsorted(used, pencil.blocks), used.size - 1)
+    return pencil, counts.tolist(), unused

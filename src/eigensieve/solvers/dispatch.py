@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from ..core.budget import Budget, Callback
 from ..core.checks import check_k
 from ..core.pencil import Pencil
 from ..core.problem import Problem, make_problem
+from ..core.proof import ProofWish, Prover, as_wish
 from ..core.search import check_client
 from ..core.solution import Solution, SolutionPath
 from ..core.streamed_pencil import StreamedPencil
@@ -42,6 +44,7 @@ def solve(
     callback: Callback | None = None,
     random_state: int | None = None,
     client: Any = None,
+    proof: str | os.PathLike[str] | ProofWish | None = None,
     **solver_options: Any,
 ) -> Solution:
     """Choose k features of a pencil.
@@ -62,6 +65,10 @@ def solve(
     client : dask.distributed.Client, optional
         Of a cluster whose workers share a long exact search; the result does not depend on it.
         Solvers that have no use for it ignore it, as they do n_jobs.
+    proof : path, optional
+        A file to write that shows the bound to anybody who has the table, see `check_proof` and
+        docs/proofs.md. The solution then claims what the file shows, no more; writing it counts
+        towards the time limit.
     **solver_options : options of that solver
 
     Returns
@@ -82,8 +89,15 @@ def solve(
     budget = Budget(time_limit, gap_tol, callback)
     shared = _check_shared(random_state, n_jobs, client)
     chosen, options = _prepare(problem, solver, solver_options, shared)
+    if proof is None:
+        with budget.interruptible():
+            return _run(chosen, problem, budget, options)
+    if not chosen.certifies:
+        raise OptionError(f"solver {solver!r} proves nothing, so there is no proof; use 'exact'")
+    wish, prover = as_wish(proof), Prover(pencil, k, criterion, include, exclude)
     with budget.interruptible():
-        return _run(chosen, problem, budget, options)
+        found = _run(chosen, problem, budget, options)
+        return prover.prove(found, budget, wish)
 
 
 def solve_path(

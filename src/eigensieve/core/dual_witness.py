@@ -1,0 +1,161 @@
+"""Dual witnesses: why no set of a subproblem has a larger trace or log-det.
+
+With D > 0 and R = B - diag(D) semidefinite, every column h of A = HH' and any vector v give
+
+    h_S' B_S^-1 h_S  <=  v'Rv + sum over i in S of (h_i - (Rv)_i)^2 / D_i
+
+for every set S; the log-det lies below its tangent planes, each of which is such a trace. The
+perspective relaxation (kernels/perspective.py) finds good D and v, anybody can check them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from .factor_pencil import FactorPencil
+from .perspective import ScaledPencil
+from .problem import Problem
+from .recipe import Recipe
+
+# A value is claimed with this much room for rounding, relatively.
+ROOM = 1e-11
+# What A's factor may miss of it, in units of the pencil's scale, where A is just a matrix.
+SLACK = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """offset + the sum of gains over a set bounds its criterion.
+
+    Attributes
+    ----------
+    U : features that are IN or FREE, ascending
+    gains : one per feature of U
+    T, X : the features with v != 0, and v (t, c) for the columns of H
+    G : (c, c), the slope of the criterion
+    D : one per feature of U, or None for the diagonal part of B
+    """
+
+    U: np.ndarray
+    offset: float
+    gains: np.ndarray
+    T: np.ndarray
+    X: np.ndarray
+    G: np.ndarray
+    D: np.ndarray | None
+
+    def value(self, inside: np.ndarray, need: int) -> float:
+        """The bound for sets with all of ``inside`` (a mask of U) and ``need`` further features."""
+        free = np.sort(self.gains[~inside])
+        return self.offset + float(self.gains[inside].sum() + free[free.size - need :].sum())
+
+    def decide(self, inside: np.ndarray, need: int, cut: float) -> tuple[np.ndarray, np.ndarray]:
+        """Masks of U: features that a set above ``cut`` must have, and those it cannot have."""
+        value, free = self.value(inside, need), ~inside
+        ordered = np.sort(self.gains[free])
+        kth = ordered[-need]
+        after = ordered[-need - 1] if need < ordered.size else -np.inf
+        must = free & (self.gains >= kth) & (value - self.gains + after <= cut)
+        cannot = free & (self.gains < kth) & (value - kth + self.gains <= cut)
+        return must, cannot
+
+
+def dual_witness(
+    rows: np.ndarray,
+    H: np.ndarray,
+    D: np.ndarray,
+    U: np.ndarray,
+    T: np.ndarray,
+    w: np.ndarray,
+    logdet: bool,
+    explicit: bool,
+    G: np.ndarray | None = None,
+) -> Witness:
+    """The witness of weights w of T: ``rows`` is B[T][:, U], H is (c, |U|), D belongs to U.
+
+    G is the slope of the log-det where it is to touch; by default at the weights.
+    """
+    at = np.searchsorted(U, T)
+    B_T = rows[:, at]
+    M = B_T.copy()
+    M.flat[:: len(M) + 1] += D[at] * (1.0 / w - 1.0)
+    X = np.zeros((0, len(H)))
+    if T.size:
+        X = linalg.solve(M, H[:, at].T, assume_a="pos")
+    R_T = B_T.copy()
+    R_T.flat[:: len(R_T) + 1] -= D[at]
+    rest = H.T - rows.T @ X
+    rest[at] += D[at][:, None] * X
+    if G is None:
+        G = slope_at(H[:, at] @ X) if logdet else np.eye(len(H))
+    offset = float(np.sum(G * (X.T @ R_T @ X)))
+    if logdet:
+        offset += float(np.trace(G)) - len(G) - float(np.linalg.slogdet(G)[1])
+    gains = np.einsum("ij,ij->i", rest @ G, rest) / D
+    return Witness(U, offset, gains, T, X, G, D if explicit else None)
+
+
+def slope_at(Q: np.ndarray) -> np.ndarray:
+    """(I + Q)^-1, symmetric: how fast log det(I + Q) grows."""
+    G = np.linalg.inv(np.eye(len(Q)) + (Q + Q.T) / 2)
+    return (G + G.T) / 2
+
+
+class Statement:
+    """Witnesses in the words of a proof file: of the table's own columns, in the user's units."""
+
+    def __init__(self, criterion: str, recipe: Recipe | None, scaled: ScaledPencil) -> None:
+        self.criterion, self._scaled = criterion, scaled
+        self._turn, self._root = np.eye(len(scaled.H)), np.ones(len(scaled.H))
+        if recipe is not None and recipe.priors is not None:
+            self._turn, self._root = _class_basis(recipe.priors)
+
+    def plain(self, witness: Witness, value: float, tangent: float | None) -> dict[str, Any]:
+        """The witness as JSON values; ``tangent``: where the log touches, if A has rank one.
+
+        ``value`` is what it shows, in the criterion of the search.
+        """
+        pencil, G, c = self._scaled.pencil, witness.G, witness.X.shape[1]
+        X = witness.X * self._scaled.scale(witness.T)[:, None]
+        D = None if witness.D is None else (witness.D * pencil.diag_B[witness.U]).tolist()
+        plain: dict[str, Any] = {"rows": witness.T.tolist(), "D": D}
+        if self.criterion == "logdet":
+            if tangent is not None:
+                slope = 1.0 / (1.0 + tangent)
+                value = slope * (1.0 + value) - 1.0 - math.log(slope)
+                G = np.full((1, 1), slope)
+            L = np.linalg.cholesky(G)
+            V, Q = X @ L, self._root[:, None] * (self._turn.T @ L)
+            if self._root.size > c:  # no column of H: the classes' means have a mean of 0
+                V, Q = np.c_[V, np.zeros(len(V))], np.c_[Q, np.square(self._root)]
+            plain |= {"V": V.tolist(), "Q": Q.tolist()}
+        else:
+            plain["V"] = (X @ self._turn / self._root).tolist()
+        return {"value": value + ROOM * max(abs(value), 1e-300), **plain}
+
+
+def _class_basis(priors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How the rows of H are made of the classes (see `ClassStats.between_factor`), sqrt(priors)."""
+    root = np.sqrt(priors)
+    v = root.copy()
+    v[0] += 1.0
+    reflection = np.eye(root.size) - np.outer(v, v) * (2.0 / (v @ v))
+    return reflection[1:], root
+
+
+def majorant(problem: Problem) -> dict[str, Any]:
+    """For a proof about plain matrices: F and e with A <= FF' + diag(e)."""
+    factor, _ = problem.pencil.spectral_factor
+    slack = SLACK * problem.pencil.size * problem.pencil.scale * problem.pencil.diag_B
+    return {"factor": np.asarray(factor).T.tolist(), "slack": slack.tolist()}
+
+
+def base_diagonal(scaled: ScaledPencil) -> np.ndarray | None:
+    """The diagonal part of B, scaled, or None where B is dense."""
+    pencil = scaled.pencil
+    return pencil.d / pencil.diag_B if isinstance(pencil, FactorPencil) else None

@@ -1,0 +1,180 @@
+"""A proof that no set exceeds a bound, written to a file that others can check.
+
+The tree is that of a second search, made to be checked: its nodes are closed by witnesses that
+need no trust in how they were found (docs/proofs.md), where the compiled searches close theirs by
+tests whose reasons would be lost. It starts from the optimum and has little left to find.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, OptionError
+from .budget import Budget
+from .dual_witness import Statement, majorant
+from .factor_pencil import FactorPencil
+from .pencil import Pencil
+from .perspective import ScaledPencil
+from .problem import Problem, make_problem
+from .proof_dual import DualProof
+from .proof_file import ProofFile
+from .proof_level import LevelProof
+from .recipe import Recipe
+from .row_factor import RowFactor
+from .search import FREE, IN, OUT, Target
+from .solution import Solution, Status, relative_gap
+
+# Searches for the largest eigenvalue take dense matrices.
+MOST_DENSE = 500
+# So do proofs about pencils that do not come from a table.
+MOST_MATRICES = 2000
+
+
+@dataclass(frozen=True)
+class ProofWish:
+    """Where a proof goes, and what its header says beside the mathematics.
+
+    Attributes
+    ----------
+    path : the file
+    names : of the features, or None
+    table : how the table was read from its file, as JSON values, or None
+    given : the set that the proof is to be about, if it is not the one that was found
+    """
+
+    path: Path
+    names: list[str] | None = None
+    table: dict[str, Any] | None = None
+    given: np.ndarray | None = None
+
+
+def as_wish(proof: str | os.PathLike[str] | ProofWish) -> ProofWish:
+    """The wish itself, or that of a path; its folder must be there."""
+    if isinstance(proof, str | os.PathLike):
+        proof = ProofWish(Path(proof))
+    if not isinstance(proof, ProofWish):
+        raise OptionError(f"proof is {proof!r}; it must be the path of a file to write")
+    if proof.path.is_dir() or not proof.path.absolute().parent.is_dir():
+        raise InputError(f"{proof.path}: is no file that could be written; its folder must exist")
+    return proof
+
+
+class Prover:
+    """One problem and what a proof of it is about."""
+
+    def __init__(self, pencil: Pencil, k: Any, criterion: str, include: Any, exclude: Any) -> None:
+        # excluded features are OUT of the tree: the file speaks of the table as it is
+        self.problem = make_problem(pencil, k, criterion, include)
+        self.state = np.full(pencil.size, FREE, dtype=np.int8)
+        self.state[self.problem.include] = IN
+        self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
+        self.state[self.exclude] = OUT
+        self.by_level = criterion == "lambda_max" and not pencil.is_rank_one
+        self.recipe = _recipe(self.problem, self.by_level)
+        self._refuse()
+
+    def _refuse(self) -> None:
+        pencil = self.problem.pencil
+        if self.problem.quota is not None and not self.by_level:
+            raise OptionError(
+                "a proof for k per block needs criterion='lambda_max' and an A of rank above one"
+            )
+        most = MOST_DENSE if self.by_level else MOST_MATRICES
+        if pencil.size > most and (self.by_level or self.recipe is None):
+            reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
+            raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
+        if isinstance(pencil, FactorPencil) and isinstance(pencil.W, RowFactor):
+            raise OptionError(
+                "a proof needs the table in memory as a dense array; give X.toarray() or "
+                "np.asarray(X) if memory allows"
+            )
+
+    def prove(self, found: Solution, budget: Budget, wish: ProofWish) -> Solution:
+        """Write the file; the solution then claims what the file shows, no more."""
+        file = ProofFile()
+        target = Target(self.problem, budget.gap_tol)
+        level = target.outward(target.cut(target.inward(found.objective)))
+        if np.isfinite(found.bound):  # a search that was stopped may know no more than that
+            level = max(level, found.bound)
+        if self.by_level:
+            bound, stopped = self._by_level(file, level, found.objective, budget)
+        else:
+            bound, stopped = self._by_duals(file, target, level, found, budget)
+        bound = max(bound, found.objective)
+        shown = replace(
+            found,
+            bound=bound,
+            status=self._status(found.objective, bound, stopped or found.status, found),
+            seconds=budget.seconds,
+        )
+        file.write(wish.path, self._header(shown, wish))
+        return shown
+
+    @staticmethod
+    def _status(value: float, bound: float, otherwise: Status, found: Solution) -> Status:
+        if relative_gap(value, bound, found.scale) <= found.gap_tol:
+            return Status.OPTIMAL
+        return Status.GAP_LIMIT if otherwise is Status.OPTIMAL else otherwise
+
+    def _by_level(
+        self, file: ProofFile, level: float, value: float, budget: Budget
+    ) -> tuple[float, Status | None]:
+        if LevelProof(self.problem, self.state, file, budget).write(level):
+            return level, None
+        file.clear()
+        root = LevelProof(self.problem, self.state, file, budget)
+        return root.write_root(value), budget.stop() or Status.GAP_LIMIT
+
+    def _by_duals(
+        self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
+    ) -> tuple[float, Status | None]:
+        problem, value = target.problem, target.inward(found.objective)
+        scaled = ScaledPencil(problem)
+        statement = Statement(self.problem.criterion, self.recipe, scaled)
+        proof = DualProof(
+            problem, self.state, value, target.inward(level), statement, scaled, file, budget
+        )
+        proof.write(found.support)
+        return target.outward(proof.worst), proof.stopped
+
+    def _header(self, shown: Solution, wish: ProofWish) -> dict[str, Any]:
+        from .. import __version__
+
+        problem, support, value, status = self.problem, shown.support, shown.objective, shown.status
+        if wish.given is not None:
+            support, value = wish.given, problem.score(wish.given)
+            status = self._status(value, shown.bound, Status.FEASIBLE, shown)
+        if self.recipe is not None:
+            pencil = self.recipe.as_plain()
+        else:
+            pencil = {"kind": "matrices", **({} if self.by_level else majorant(problem))}
+        quota = problem.quota
+        return {
+            "pencil": pencil,
+            "n_features": problem.pencil.size,
+            "names": wish.names,
+            "k": [problem.k] if quota is None else [quota[b] for b in sorted(quota)],
+            "criterion": problem.criterion,
+            "include": problem.include.tolist(),
+            "exclude": self.exclude.tolist(),
+            "support": support.tolist(),
+            "objective": value,
+            "bound": shown.bound,
+            "gap_tol": shown.gap_tol,
+            "status": str(status),
+            "table": wish.table,
+            "made_by": f"eigensieve {__version__}",
+        }
+
+
+def _recipe(problem: Problem, by_level: bool) -> Recipe | None:
+    """How the pencil comes from a table, where a proof can speak of that table."""
+    recipe = problem.pencil.recipe
+    if recipe is None or recipe.kind == "lda" or by_level:
+        return recipe
+    return None
