@@ -94,10 +94,24 @@ def run_small_problems() -> None:
                     solve(pencil, k, name, criterion, **LIMITS)
                     if isinstance(k, int):
                         solve_path(pencil, [2, 3], name, criterion, **LIMITS)
+    run_small_proofs()
     run_small_pursuit()
     run_small_penalized_lda()
     run_small_group_lasso()
     run_small_pairs()
+
+
+def run_small_proofs() -> None:
+    """The kernels that a proof calls one by one."""
+    from tempfile import TemporaryDirectory
+
+    from ..solvers.dispatch import solve
+
+    with TemporaryDirectory() as folder:
+        for pencil, k in small_pencils():
+            for criterion in ("lambda_max", "logdet"):
+                with suppress(InputError):
+                    solve(pencil, k, "exact", criterion, proof=f"{folder}/proof", **LIMITS)
 
 
 def run_small_pairs() -> None:
