@@ -19,13 +19,11 @@ from scipy import linalg
 
 from .factor_pencil import FactorPencil
 from .perspective import ScaledPencil
-from .problem import Problem
-from .recipe import Recipe
 
 # A value is claimed with this much room for rounding, relatively.
 ROOM = 1e-11
-# What A's factor may miss of it, in units of the pencil's scale, where A is just a matrix.
-SLACK = 1e-13
+# What a factor of A may miss of it, per feature, in units of the pencil's scale.
+SLACK = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class Witness:
         return must, cannot
 
 
-def dual_witness(
+def find_witness(
     rows: np.ndarray,
     H: np.ndarray,
     D: np.ndarray,
@@ -75,10 +73,12 @@ def dual_witness(
     logdet: bool,
     explicit: bool,
     G: np.ndarray | None = None,
+    slack: float = 0.0,
 ) -> Witness:
     """The witness of weights w of T: ``rows`` is B[T][:, U], H is (c, |U|), D belongs to U.
 
-    G is the slope of the log-det where it is to touch; by default at the weights.
+    G is the slope of the log-det where it is to touch; by default at the weights. ``slack`` adds
+    to every gain, see `Majorant`.
     """
     at = np.searchsorted(U, T)
     B_T = rows[:, at]
@@ -96,7 +96,7 @@ def dual_witness(
     offset = float(np.sum(G * (X.T @ R_T @ X)))
     if logdet:
         offset += float(np.trace(G)) - len(G) - float(np.linalg.slogdet(G)[1])
-    gains = np.einsum("ij,ij->i", rest @ G, rest) / D
+    gains = np.einsum("ij,ij->i", rest @ G, rest) / D + slack
     return Witness(U, offset, gains, T, X, G, D if explicit else None)
 
 
@@ -109,19 +109,43 @@ def slope_at(Q: np.ndarray) -> np.ndarray:
 class Statement:
     """Witnesses in the words of a proof file: of the table's own columns, in the user's units."""
 
-    def __init__(self, criterion: str, recipe: Recipe | None, scaled: ScaledPencil) -> None:
-        self.criterion, self._scaled = criterion, scaled
+    def __init__(self, criterion: str, scaled: ScaledPencil) -> None:
+        self.criterion, self.scaled, recipe = criterion, scaled, scaled.pencil.recipe
         self._turn, self._root = np.eye(len(scaled.H)), np.ones(len(scaled.H))
-        if recipe is not None and recipe.priors is not None:
+        self._majorant, self._recipe = None, None
+        # with more classes than features H has been made smaller, and is not that of the classes
+        if recipe is not None and recipe.priors is not None and recipe.priors.size <= scaled.size:
             self._turn, self._root = _class_basis(recipe.priors)
+            self._recipe = recipe
+        else:
+            self._majorant = Majorant.of(scaled)
+
+    @property
+    def slack(self) -> float:
+        """What is to be added to every gain."""
+        return 0.0 if self._majorant is None else self._majorant.gain
+
+    def diagonal(self) -> tuple[np.ndarray, bool]:
+        """D for all features, scaled, and whether it is the diagonal part of B."""
+        pencil = self.scaled.pencil
+        if self._recipe is not None and isinstance(pencil, FactorPencil):
+            return pencil.d / pencil.diag_B, True
+        return self.scaled.D, False
+
+    def about(self) -> dict[str, Any]:
+        """What the header says of the pencil."""
+        if self._majorant is not None:
+            return {"kind": "matrices", **self._majorant.as_plain()}
+        assert self._recipe is not None
+        return self._recipe.as_plain()
 
     def plain(self, witness: Witness, value: float, tangent: float | None) -> dict[str, Any]:
         """The witness as JSON values; ``tangent``: where the log touches, if A has rank one.
 
         ``value`` is what it shows, in the criterion of the search.
         """
-        pencil, G, c = self._scaled.pencil, witness.G, witness.X.shape[1]
-        X = witness.X * self._scaled.scale(witness.T)[:, None]
+        pencil, G, c = self.scaled.pencil, witness.G, witness.X.shape[1]
+        X = witness.X * self.scaled.scale(witness.T)[:, None]
         D = None if witness.D is None else (witness.D * pencil.diag_B[witness.U]).tolist()
         plain: dict[str, Any] = {"rows": witness.T.tolist(), "D": D}
         if self.criterion == "logdet":
@@ -136,7 +160,7 @@ class Statement:
             plain |= {"V": V.tolist(), "Q": Q.tolist()}
         else:
             plain["V"] = (X @ self._turn / self._root).tolist()
-        return {"value": value + ROOM * max(abs(value), 1e-300), **plain}
+        return {"value": value + ROOM * abs(value), **plain}
 
 
 def _class_basis(priors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -148,14 +172,32 @@ def _class_basis(priors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return reflection[1:], root
 
 
-def majorant(problem: Problem) -> dict[str, Any]:
-    """For a proof about plain matrices: F and e with A <= FF' + diag(e)."""
-    factor, _ = problem.pencil.spectral_factor
-    slack = SLACK * problem.pencil.size * problem.pencil.scale * problem.pencil.diag_B
-    return {"factor": np.asarray(factor).T.tolist(), "slack": slack.tolist()}
+@dataclass(frozen=True, eq=False)
+class Majorant:
+    """For a proof about plain matrices: A <= FF' + diag(slack), and floor diag(B) <= B.
 
+    A factor that was computed misses A by some rounding. With the floor it is known how little
+    that can be worth to any set.
+    """
 
-def base_diagonal(scaled: ScaledPencil) -> np.ndarray | None:
-    """The diagonal part of B, scaled, or None where B is dense."""
-    pencil = scaled.pencil
-    return pencil.d / pencil.diag_B if isinstance(pencil, FactorPencil) else None
+    factor: np.ndarray
+    slack: np.ndarray
+    floor: float
+    gain: float  # what the slack of a feature adds to its gain at most
+
+    @classmethod
+    def of(cls, scaled: ScaledPencil) -> Majorant:
+        everything, diag_B = np.arange(scaled.size), scaled.pencil.diag_B
+        smallest = float(linalg.eigvalsh(scaled.block(everything))[0])
+        floor = max(0.9 * smallest, 0.0)
+        share = SLACK * scaled.size * scaled.pencil.scale
+        factor = (scaled.H * np.sqrt(diag_B)).T
+        return cls(factor, share * diag_B, floor, share / floor if share else 0.0)
+
+    def as_plain(self) -> dict[str, Any]:
+        """As the header of a proof has it."""
+        return {
+            "factor": self.factor.tolist(),
+            "slack": self.slack.tolist(),
+            "floor": self.floor,
+        }

@@ -60,6 +60,11 @@ class ScaledPencil:
             triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
             self._factor = triangle / self.scale(slice(None))
 
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self.pencil.size
+
     @cached_property
     def _working_factor(self) -> Any:
         """H in the units of the pencil, where the pencil lies."""

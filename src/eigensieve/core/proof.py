@@ -16,15 +16,14 @@ import numpy as np
 
 from ..errors import InputError, OptionError
 from .budget import Budget
-from .dual_witness import Statement, majorant
+from .dual_witness import Statement
 from .factor_pencil import FactorPencil
 from .pencil import Pencil
 from .perspective import ScaledPencil
-from .problem import Problem, make_problem
+from .problem import make_problem
 from .proof_dual import DualProof
 from .proof_file import ProofFile
 from .proof_level import LevelProof
-from .recipe import Recipe
 from .row_factor import RowFactor
 from .search import FREE, IN, OUT, Target
 from .solution import Solution, Status, relative_gap
@@ -75,7 +74,9 @@ class Prover:
         self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
         self.state[self.exclude] = OUT
         self.by_level = criterion == "lambda_max" and not pencil.is_rank_one
-        self.recipe = _recipe(self.problem, self.by_level)
+        recipe = pencil.recipe
+        self.has_table = recipe is not None and (self.by_level or recipe.kind == "lda")
+        self.about = {"kind": "matrices"} if recipe is None else recipe.as_plain()
         self._refuse()
 
     def _refuse(self) -> None:
@@ -85,7 +86,7 @@ class Prover:
                 "a proof for k per block needs criterion='lambda_max' and an A of rank above one"
             )
         most = MOST_DENSE if self.by_level else MOST_MATRICES
-        if pencil.size > most and (self.by_level or self.recipe is None):
+        if pencil.size > most and (self.by_level or not self.has_table):
             reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
             raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
         if isinstance(pencil, FactorPencil) and isinstance(pencil.W, RowFactor):
@@ -124,21 +125,22 @@ class Prover:
     def _by_level(
         self, file: ProofFile, level: float, value: float, budget: Budget
     ) -> tuple[float, Status | None]:
-        if LevelProof(self.problem, self.state, file, budget).write(level):
+        if self.problem.pencil.scale == 0:
+            file.leaf("level", {"E": None})
+            return 0.0, None
+        proof = LevelProof(self.problem, self.state, file, budget)
+        if proof.write(level):
             return level, None
         file.clear()
-        root = LevelProof(self.problem, self.state, file, budget)
-        return root.write_root(value), budget.stop() or Status.GAP_LIMIT
+        return proof.write_root(value), budget.stop() or Status.GAP_LIMIT
 
     def _by_duals(
         self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
     ) -> tuple[float, Status | None]:
         problem, value = target.problem, target.inward(found.objective)
-        scaled = ScaledPencil(problem)
-        statement = Statement(self.problem.criterion, self.recipe, scaled)
-        proof = DualProof(
-            problem, self.state, value, target.inward(level), statement, scaled, file, budget
-        )
+        statement = Statement(self.problem.criterion, ScaledPencil(problem))
+        self.about = statement.about()
+        proof = DualProof(problem, self.state, value, target.inward(level), statement, file, budget)
         proof.write(found.support)
         return target.outward(proof.worst), proof.stopped
 
@@ -149,13 +151,9 @@ class Prover:
         if wish.given is not None:
             support, value = wish.given, problem.score(wish.given)
             status = self._status(value, shown.bound, Status.FEASIBLE, shown)
-        if self.recipe is not None:
-            pencil = self.recipe.as_plain()
-        else:
-            pencil = {"kind": "matrices", **({} if self.by_level else majorant(problem))}
         quota = problem.quota
         return {
-            "pencil": pencil,
+            "pencil": self.about,
             "n_features": problem.pencil.size,
             "names": wish.names,
             "k": [problem.k] if quota is None else [quota[b] for b in sorted(quota)],
@@ -170,11 +168,3 @@ class Prover:
             "table": wish.table,
             "made_by": f"eigensieve {__version__}",
         }
-
-
-def _recipe(problem: Problem, by_level: bool) -> Recipe | None:
-    """How the pencil comes from a table, where a proof can speak of that table."""
-    recipe = problem.pencil.recipe
-    if recipe is None or recipe.kind == "lda" or by_level:
-        return recipe
-    return None

@@ -7,14 +7,15 @@ with the optimum known. For the trace and log-det criteria, and every criterion 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from .budget import Budget
-from .dual_witness import Statement, Witness, base_diagonal, dual_witness, slope_at
-from .perspective import ScaledPencil, relax_all
+from .dual_witness import Statement, Witness, find_witness, slope_at
+from .perspective import relax_all
 from .problem import Problem
 from .proof_file import ProofFile
 from .search import FREE, IN, OUT
@@ -51,10 +52,11 @@ class DualProof:
 
     def __init__(
         self, problem: Problem, state: np.ndarray, value: float, level: float,
-        statement: Statement, scaled: ScaledPencil, file: ProofFile, budget: Budget,
+        statement: Statement, file: ProofFile, budget: Budget,
     ) -> None:  # fmt: skip
         self.problem, self.level = problem, level
-        self.statement, self.scaled, self.file, self.budget = statement, scaled, file, budget
+        self.statement, self.scaled = statement, statement.scaled
+        self.file, self.budget = file, budget
         self.logdet = self.problem.criterion == "logdet"
         self.is_tangent = not self.logdet and statement.criterion == "logdet"
         # claims are rounded up: the last digits are left to them
@@ -68,16 +70,15 @@ class DualProof:
         pencil = self.problem.pencil
         weights = np.zeros(pencil.size)
         weights[support] = 1.0
-        base = base_diagonal(self.scaled)
-        D = self.scaled.D if base is None else base
+        D, is_base = self.statement.diagonal()
         relaxed = relax_all(
             self.problem, self.scaled, self._root, weights, cut=self.cut, budget=self.budget
         )
         used = relaxed.used[relaxed.used_weights > WEIGHTLESS]
         U = np.flatnonzero(self._root != OUT)
-        witness = dual_witness(
+        witness = find_witness(
             self.scaled.rows(used, U), self.scaled.H[:, U], D[U], U, used,
-            relaxed.weights[used], self.logdet, base is None,
+            relaxed.weights[used], self.logdet, not is_base, slack=self.statement.slack,
         )  # fmt: skip
         state = self._narrow(self._root, witness)
         if state is None:
@@ -86,7 +87,7 @@ class DualProof:
         if features.size > MOST_FEATURES or self.budget.stop() is not None:
             self._give_up(state, witness)
             return
-        self._search(state, features, relaxed.weights, D, witness, base is not None)
+        self._search(state, features, relaxed.weights, D, witness, is_base)
 
     def _narrow(self, state: np.ndarray, witness: Witness) -> np.ndarray | None:
         """None if the witness closes the node; else the state after all that it decides."""
@@ -221,9 +222,9 @@ class DualProof:
         if _count(node.state, FREE) == self.problem.k - _count(node.state, IN):
             w = np.ones(node.state.size)
         T = U[w[U] > WEIGHTLESS]
-        found = dual_witness(
+        found = find_witness(
             self.B[np.ix_(T, U)], self.H[:, U], node.D[U], U, T, w[T], self.logdet,
-            not node.is_base,
+            not node.is_base, slack=self.statement.slack,
         )  # fmt: skip
         return self._named(found)
 
@@ -244,15 +245,18 @@ class DualProof:
         if D[free].min() <= 2 * LEAST:
             return []
         U = np.flatnonzero(node.state != OUT)
-        rows, ones = self.B[np.ix_(forced, U)], np.ones(forced.size)
-        found = dual_witness(rows, self.H[:, U], D[U], U, forced, ones, self.logdet, True)
+        witness = partial(
+            find_witness, self.B[np.ix_(forced, U)], self.H[:, U], D[U], U, forced,
+            np.ones(forced.size), self.logdet, True, slack=self.statement.slack,
+        )  # fmt: skip
+        found = witness()
         if self.logdet:  # the log touches at the best of these sets
             rest = self.H[:, free] - found.X.T @ self.B[np.ix_(forced, free)]
             Q = self.H[:, forced] @ found.X
             gains = np.einsum("ij,ik,kj->j", rest, found.G, rest) / D[free]
             h = rest[:, np.argmax(gains)]
             G = slope_at(Q + np.outer(h, h) / D[free[np.argmax(gains)]])
-            found = dual_witness(rows, self.H[:, U], D[U], U, forced, ones, True, True, G)
+            found = witness(G)
         return [self._named(found)]
 
     def _tune(self, node: Node, task: Any, pull: np.ndarray) -> Node | None:

@@ -244,13 +244,14 @@ def _cardinality(pencil: Pencil, chosen: np.ndarray) -> tuple[Pencil, int | list
 
     Rivals lie in the blocks that have features; the pencil comes back with those blocks only.
     """
-    if pencil.blocks is None:
+    blocks = pencil.blocks
+    if blocks is None:
         return pencil, int(chosen.size), []
-    used, counts = np.unique(pencil.blocks[chosen], return_counts=True)
-    unused = np.flatnonzero(~np.isin(pencil.blocks, used)).tolist()
+    used, counts = np.unique(blocks[chosen], return_counts=True)
+    unused = np.flatnonzero(~np.isin(blocks, used)).tolist()
     if used.size == 1:
         return pencil, int(chosen.size), unused
     if unused:  # they are excluded: it does not matter to which block they are counted
         pencil = copy(pencil)
-        pencil.blocks = np.minimum(np.searchsorted(used, pencil.blocks), used.size - 1)
+        pencil.blocks = np.minimum(np.searchsorted(used, blocks), used.size - 1)
     return pencil, counts.tolist(), unused

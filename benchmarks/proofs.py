@@ -1,0 +1,80 @@
+"""Proof files: what writing and checking them costs, against the search without one.
+
+``OPENBLAS_NUM_THREADS=1 python -m benchmarks.proofs`` (EIGENSIEVE_DATA), CPU seconds after the
+kernels are compiled: the search alone; search and proof; the check; their ratios to the search.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import eigensieve as es
+
+from .data import load_open_set
+
+LDA = (  # data set, standardised; shrinkage, k, criterion
+    ("colon", 0.5, 10, "logdet"),
+    ("colon", 0.3, 20, "logdet"),
+    ("leukemia", 0.5, 10, "logdet"),
+    ("prostate", 0.7, 10, "logdet"),
+    ("prostate", 0.5, 10, "logdet"),
+    ("srbct83", 0.5, 5, "logdet"),
+    ("sonar", 0.3, 10, "logdet"),
+    ("sonar", 0.0, 5, "logdet"),
+    ("srbct83", 0.5, 5, "trace"),
+)
+
+
+def clock(function: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds, and what came out."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def measure(name: str, pencil: es.Pencil, k: Any, criterion: str, table: dict[str, Any]) -> None:
+    """One line of the table."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "proof"
+        plain, _ = clock(lambda: es.solve(pencil, k, "exact", criterion))
+        written, found = clock(lambda: es.solve(pencil, k, "exact", criterion, proof=file))
+        checked, verdict = clock(lambda: es.check_proof(file, **table))
+        size = file.stat().st_size / 1e6
+    word = "accepted" if verdict.accepted else f"REJECTED: {verdict.reason}"
+    print(
+        f"{name:34} {criterion:10} {verdict.n_nodes:6} nodes {size:7.2f} MB  "
+        f"search {plain:6.2f} s  with proof {written:6.2f} s ({written / plain:5.1f} x)  "
+        f"check {checked:6.2f} s ({checked / plain:5.1f} x)  {found.status}, {word}"
+    )
+
+
+def main() -> None:
+    """All lines; the first problem of each kind is solved once before, for the compiler."""
+    rng = np.random.default_rng(0)
+    warm = rng.normal(size=(30, 20))
+    for k, criterion in ((3, "logdet"), (3, "trace"), (3, "lambda_max")):
+        with TemporaryDirectory() as folder:
+            pencil = es.lda_pencil(warm, np.arange(30) % 3, shrinkage=0.1)
+            es.solve(pencil, k, "exact", criterion, proof=Path(folder) / "proof")
+    for name, s, k, criterion in LDA:
+        X, y = load_open_set(name)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        title = f"{name} {X.shape[0]} x {X.shape[1]}, s = {s}, k = {k}"
+        measure(title, es.lda_pencil(X, y, shrinkage=s), k, criterion, {"X": X, "y": y})
+    X, _ = load_open_set("sonar")
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    measure("PCA of sonar, 60 columns, k = 10", es.pca_pencil(X), 10, "lambda_max", {"X": X})
+    first, second = X[:, :30], X[:, 30:]
+    views = {"X": first, "Y": second}
+    pencil = es.cca_pencil(first, second, shrinkage=0.3)
+    measure("CCA of its halves, k = (4, 4)", pencil, (4, 4), "lambda_max", views)
+
+
+if __name__ == "__main__":
+    main()
