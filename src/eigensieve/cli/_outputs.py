@@ -113,19 +113,20 @@ def move_all(stage: Path, folder: Path) -> list[str]:
     return replaced
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """The old file or the new one, never half of one; replacing a file is said."""
     check_file(path)
     existed = path.exists()
+    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if existed and not path.is_file():
             # A device or a pipe has nothing to keep, and a file in its place would do harm.
-            path.write_text(text, encoding="utf-8", newline="")
+            path.write_bytes(data)
             return
         real = path.resolve()  # a link stays one
         with tempfile.TemporaryDirectory(prefix=HIDDEN, dir=real.parent) as stage:
             draft = Path(stage) / "draft"
-            draft.write_text(text, encoding="utf-8", newline="")
+            draft.write_bytes(data)
             os.replace(draft, real)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -177,6 +178,13 @@ def missing_for(model: LinearModel) -> Literal["error", "keep"]:
     return "error" if model.fill is None else "keep"
 
 
+def layer_for(model: LinearModel, table: Path, wanted: str | None) -> str | None:
+    """The layer of a new .h5ad file: the one that is named, else that of the fit."""
+    fitted = model.info.get("layer")
+    is_h5ad = table.suffix.lower() == ".h5ad"
+    return wanted if wanted or not is_h5ad or not isinstance(fitted, str) else fitted
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Rows as comma separated values."""
     buffer = io.StringIO()
@@ -212,6 +220,8 @@ def make_model(study: Study) -> LinearModel:
         "fingerprint": source.fingerprint,
         "error": None if error is None else asdict(error.estimate),
     }
+    if source.layer is not None:
+        info["layer"] = source.layer
     if study.unfinished:
         info["unfinished"] = list(study.unfinished)
     return LinearModel.from_discriminant(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..backends.arrays import is_device_array, like
+from ..backends.frames import plain_frame
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable, equal_blocks
 from .centred_rows import CentredRows
@@ -20,9 +21,9 @@ ROWS = 16  # that are handled at once
 
 
 def open_table(X: Any) -> Any:
-    """X itself, or a `BigTable` if it is one that is read in blocks."""
+    """X itself, a frame of numbers, or a `BigTable` if it is one that is read in blocks."""
     table = as_big_table(X)
-    return X if table is None else table
+    return plain_frame(X) if table is None else table
 
 
 def class_sums(X: Any, labels: np.ndarray) -> ClassStats | None:

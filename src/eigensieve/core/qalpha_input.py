@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..backends.arrays import all_finite, check_device_table, is_device_array, to_device
+from ..backends.frames import plain_frame
 from ..backends.opening import as_big_table
 from ..errors import InputError
 
@@ -24,7 +25,7 @@ def take_transposed(M: Any, device: Any = None) -> Any:
     if is_device_array(M):
         check_device_table(M, "M", "features x samples")
         return to_device(M, device).T
-    M = M.tocsr() if sparse.issparse(M) else np.asanyarray(M)
+    M = M.tocsr() if sparse.issparse(M) else np.asanyarray(plain_frame(M, "M"))
     if M.ndim != 2 or 0 in M.shape:
         raise InputError(f"M has shape {M.shape}; it must be features x samples, none of them 0")
     if M.dtype.kind not in "biuf":

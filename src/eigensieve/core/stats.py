@@ -19,10 +19,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..backends.arrays import is_device_array, to_numpy
+from ..backends.frames import plain_frame
 from ..backends.tables import BLOCK_ENTRIES, BigTable
 from ..errors import InputError
 from .any_rows import row_products, row_squares, scale_rows
 from .centred_rows import stack_rows
+from .checks import check_labels
 from .class_shares import shares_of_classes
 from .device_stats import centre_on_device
 from .magnitudes import ROUND_OFF, refuse_extremes
@@ -300,12 +302,13 @@ class BlockStats:
 
 def _check_data(X: Any, y: ArrayLike) -> tuple[Any, np.ndarray]:
     is_dense = not (sparse.issparse(X) or is_device_array(X))
-    data, labels = np.asarray(X) if is_dense else X, to_numpy(y)
+    data, labels = np.asarray(plain_frame(X)) if is_dense else X, to_numpy(y)
     if data.ndim != 2 or labels.shape != (data.shape[0],):
         shapes = f"X has shape {tuple(data.shape)} and y {labels.shape}"
         raise InputError(f"{shapes}; need (n, p) and (n,)")
     if 0 in data.shape:
         raise InputError(f"X has shape {tuple(data.shape)}: no rows, or no columns")
+    check_labels(labels)
     return data, labels
 
 

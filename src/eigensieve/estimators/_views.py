@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ..backends.frames import plain_frame
 from ..errors import InputError
 from ._door import read_columns, require_in_memory
 from ._shared import check_unique_names
@@ -65,7 +66,7 @@ def split_views(X: Any, y: Any, names: tuple[Any, Any] | None = None) -> Views:
     if views is None:
         if _mapping_of(y) is not None:
             raise InputError("y is a mapping; give both views as one mapping, X, and no y")
-        return Views(_table(X), _column_table(y), names or PLAIN_NAMES, False)
+        return Views(_table(X, "X"), _column_table(y, "y"), names or PLAIN_NAMES, False)
     if y is not None:
         raise InputError("X is a mapping of both views; y must then be None")
     if names is None and len(views) == 2:
@@ -77,7 +78,10 @@ def split_views(X: Any, y: Any, names: tuple[Any, Any] | None = None) -> Views:
     for name in names:
         if views[name] is None:
             raise InputError(f"view {name!r} is None; give a table")
-    return Views(_table(views[names[0]]), _column_table(views[names[1]]), names, True)
+    x, y = (views[name] for name in names)
+    return Views(
+        _table(x, f"view {names[0]!r}"), _column_table(y, f"view {names[1]!r}"), names, True
+    )
 
 
 def _mapping_of(X: Any) -> Mapping[Any, Any] | None:
@@ -87,8 +91,9 @@ def _mapping_of(X: Any) -> Mapping[Any, Any] | None:
     return parts if isinstance(parts, Mapping) else None
 
 
-def _table(view: Any) -> Any:
-    """The view itself, or the matrix of an AnnData with its names."""
+def _table(view: Any, name: str) -> Any:
+    """The view itself, a frame of numbers, or the matrix of an AnnData with its names."""
+    view = plain_frame(view, name)
     if hasattr(view, "columns") or not (hasattr(view, "X") and hasattr(view, "var_names")):
         return view
     import pandas as pd
@@ -99,16 +104,18 @@ def _table(view: Any) -> Any:
     return pd.DataFrame(np.asarray(view.X), index=index, columns=view.var_names, copy=False)
 
 
-def _column_table(view: Any) -> Any:
+def _column_table(view: Any, name: str) -> Any:
     """The same for the second view, which may be a single column (n,)."""
-    table = _table(view)
+    table = _table(view, name)
     if table is None:
         return None
     if not hasattr(table, "shape"):
         table = np.asarray(table)
     if len(table.shape) != 1:
         return table
-    return table.to_frame() if hasattr(table, "to_frame") else np.reshape(table, (-1, 1))
+    if hasattr(table, "to_frame"):
+        return plain_frame(table.to_frame(), name)
+    return np.reshape(table, (-1, 1))
 
 
 def check_row_labels(views: Views) -> None:

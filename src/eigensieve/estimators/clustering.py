@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_array
 
+from ..backends.frames import plain_frame
 from ..core.checks import check_k
 from ..core.qalpha_options import QAlphaOptions
 from ..core.qalpha_problem import make_rows
@@ -55,6 +56,7 @@ def spectral_clusters(
     [0, 0, 1, 1]
     """
     k = check_k(n_clusters, "n_clusters")
+    X = plain_frame(X)
     table = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
     if k > table.shape[0]:
         raise InputError(f"n_clusters is {k}, but there are only {table.shape[0]} samples")

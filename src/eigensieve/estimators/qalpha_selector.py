@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from ..backends.arrays import is_device_array, like, namespace
+from ..backends.frames import plain_frame
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..core.budget import Budget
@@ -240,6 +241,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         is_array = isinstance(X, np.ndarray)  # a mapped one, too: numpy multiplies it
         if as_big_table(X) is not None and not (self.weight and is_array):
             return self._transform_big(X)
+        X = plain_frame(X)
         if not self.weight:
             return super().transform(X)
         table = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
@@ -302,7 +304,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         )  # fmt: skip
         self.classes_, code = None, None
         if options.variant == "supervised":
-            labels = take_labels(y, table.shape[0])
+            labels = take_labels(y, table.shape[0], table)
             self.classes_ = np.unique(labels)
             code = check_classes(labels, table.shape[0], options)
         if getattr(table.dtype, "kind", "f") not in "biuf":

@@ -22,7 +22,7 @@ def read_parquet(
         raise MissingExtraError("pyarrow", "parquet") from None
     try:
         with pq.ParquetFile(path) as file:
-            frame = file.read().to_pandas()
+            frame = _without_decimals(file.read(), labels).to_pandas()
     except Exception as error:  # damaged bytes raise nearly anything
         raise TableError(
             f"not a readable parquet file ({error}); copy or write it again"
@@ -32,6 +32,16 @@ def read_parquet(
     if transpose:
         return _sheet_of_rows(frame, ignore.union(labels))
     return _sheet_of_columns(frame, labels)
+
+
+def _without_decimals(table: Any, labels: tuple[str, ...]) -> Any:
+    """Decimals as floats, as which pandas would not take them; a label stays as it is written."""
+    import pyarrow as pa
+
+    for j, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type) and field.name not in labels:
+            table = table.set_column(j, field.name, table.column(j).cast(pa.float64()))
+    return table
 
 
 def _sheet_of_columns(frame: Any, labels: tuple[str, ...]) -> Sheet:

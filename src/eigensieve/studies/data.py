@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..backends.frames import plain_frame
 from ..core.checks import check_labels
 from ..core.magnitudes import refuse_extremes
 from ..errors import InputError
@@ -62,6 +63,7 @@ def check_data(
     missing: str,
 ) -> StudyData:
     """Numbers, labels, names and groups that fit together, or an error that says what does not."""
+    X = plain_frame(X)
     matrix = _matrix(X)
     n, p = matrix.shape
     labels = np.asarray(y)
@@ -95,23 +97,13 @@ def _numbers(X: Any) -> Any:
         matrix = sparse.csr_array(X, dtype=np.float64, copy=True)
         matrix.sum_duplicates()
         return matrix
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        if not hasattr(X, "columns"):
-            raise
-        # pandas has a missing value of its own, which it can make a NaN of
-        return np.asarray(X.astype(np.float64))
+    return np.asarray(X, dtype=np.float64)
 
 
 def _check_classes(labels: np.ndarray) -> np.ndarray:
     check_labels(labels)
     if labels.dtype == object and all(isinstance(label, int | np.integer) for label in labels):
         labels = np.array(labels.tolist())  # whole numbers in a column of objects
-    try:
-        np.unique(labels)
-    except TypeError as error:  # they cannot be put in order
-        raise InputError("y has labels of several types; make all of them text") from error
     try:
         check_classification_targets(labels)
     except (ValueError, TypeError) as error:

@@ -15,12 +15,12 @@ from sklearn.base import (
     clone,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.checks import check_k, check_labels
+from ..backends.frames import plain_frame
+from ..core.checks import check_k
 from ..errors import InputError
-from ..estimators._door import require_in_memory
+from ..estimators._door import require_in_memory, take_labels
 from ..estimators._shared import check_unique_names
 from ..estimators.sparse_lda import SparseLDA
 from .standardize import Standardizer, check_missing
@@ -109,14 +109,14 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
         return SparseLDA() if self.estimator is None else clone(self.estimator)
 
     def _prepare(self, X: Any, y: ArrayLike) -> tuple[Standardizer, Any, np.ndarray]:
-        check_unique_names(require_in_memory(X, "PreparedClassifier"))
+        table = plain_frame(require_in_memory(X, "PreparedClassifier"))
+        check_unique_names(table)
         missing = check_missing(self.missing)
-        check_labels(np.asarray(y))  # before scikit-learn, which stumbles over pandas' NA
-        data, labels = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=self._finite,
+        data = validate_data(
+            self, table, dtype=[np.float64, np.float32], ensure_all_finite=self._finite,
             accept_sparse="csr", ensure_min_samples=2,
         )  # fmt: skip
-        check_classification_targets(labels)
+        labels = take_labels(y, data.shape[0])
         scaler = Standardizer.fit(data, missing)
         return scaler, scaler.apply(data), labels
 
@@ -147,7 +147,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
 
     def _standardized(self, X: Any) -> Any:
         check_is_fitted(self)
-        table = require_in_memory(X, "PreparedClassifier")
+        table = plain_frame(require_in_memory(X, "PreparedClassifier"))
         data = validate_data(
             self, table, dtype=[np.float64, np.float32], reset=False,
             ensure_all_finite=self._finite, accept_sparse="csr",

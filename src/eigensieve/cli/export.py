@@ -1,0 +1,39 @@
+"""``eigensieve export``: a model file as an ONNX model, for use outside Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import InputError
+from . import _common as common
+from ._common import echo_json
+from ._outputs import check_file, find_model, write_atomically
+
+
+@click.command("export")
+@common.model_argument
+@click.argument("file", type=common.FILE)
+@click.option("--float32", is_flag=True, help="Single precision, for runtimes without float64.")
+@common.json_option
+def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> None:
+    """Write a model file as an ONNX model, for use outside Python.
+
+    FILE takes a table with the model's k features, in the order of its metadata, and gives label,
+    probabilities and projection. Needs: pip install 'eigensieve[onnx]'
+    """
+    from ..io.model import load_model
+    from ..io.onnx_export import to_onnx
+
+    model = find_model(model)
+    if file.resolve() == model.resolve():
+        raise InputError(f"{file}: is the model itself; choose another FILE")
+    check_file(file)
+    rule, dtype = load_model(model), "float32" if float32 else "float64"
+    write_atomically(file, to_onnx(rule, dtype=dtype).SerializeToString())
+    if as_json:
+        features, classes = list(rule.features), list(rule.classes)
+        echo_json({"file": str(file), "dtype": dtype, "features": features, "classes": classes})
+    else:
+        click.echo(f"{file}: {len(rule.features)} features, {len(rule.classes)} classes, {dtype}")
