@@ -9,7 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+try:  # written when the package is built or installed, from git's tags
+    from ._version import __version__
+except ImportError:  # a source tree that is only on the path
+    __version__ = "0.0"
 
 _HOME = {
     "Pencil": "core.pencil",
@@ -39,6 +42,8 @@ _HOME = {
     "dc_path": "solvers.dc",
     "DcPath": "solvers.dc",
     "certify": "solvers.certificate",
+    "check_proof": "proofs.checker",
+    "Verdict": "proofs.verdict",
     "Certificate": "solvers.certificate",
     "PenalizedLDA": "estimators.penalized_lda",
     "GroupLassoLDA": "estimators.group_lasso_lda",
@@ -54,15 +59,19 @@ _HOME = {
     "SparseUncorrelatedLDA": "estimators.sparse_uncorrelated_lda",
     "UncorrelatedLDA": "estimators.uncorrelated_lda",
     "PreparedClassifier": "studies.prepared",
+    "to_onnx": "io.onnx_export",
     "study": "studies.run:run_study",
     "Study": "studies.result",
     "compare": "studies.comparison:compare_methods",
     "Comparison": "studies.comparison",
 }
 
-__all__ = ["__version__", *_HOME]
+_MODULES = ("errors", "pl", "tl")  # es.errors.InputError; es.tl and es.pl are for AnnData
+
+__all__ = ["__version__", "pl", "tl", *_HOME]
 
 if TYPE_CHECKING:
+    from . import pl, tl
     from .core.builders import cca_pencil, lda_pencil, pca_pencil
     from .core.factor_pencil import FactorPencil
     from .core.group_lasso import GroupLassoSolution
@@ -89,6 +98,9 @@ if TYPE_CHECKING:
     from .estimators.sparse_pca import SparsePCA
     from .estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
     from .estimators.uncorrelated_lda import UncorrelatedLDA
+    from .io.onnx_export import to_onnx
+    from .proofs.checker import check_proof
+    from .proofs.verdict import Verdict
     from .solvers.certificate import Certificate, certify
     from .solvers.dc import DcPath, dc_path
     from .solvers.dispatch import available_solvers, solve, solve_path
@@ -103,8 +115,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "errors":  # for ``except es.errors.InputError``
-        return importlib.import_module(f"{__name__}.errors")
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'eigensieve' has no attribute {name!r}")
     module, _, own_name = _HOME[name].partition(":")

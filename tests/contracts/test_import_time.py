@@ -58,7 +58,9 @@ def test_import_is_cheap() -> None:
     assert min(probe("import eigensieve")[0]["seconds"] for _ in range(3)) <= CPU_SECONDS
 
 
-@pytest.mark.parametrize(("option", "said"), [("--help", "Usage"), ("--version", "0.")])
+@pytest.mark.parametrize(
+    ("option", "said"), [("--help", "Usage"), ("--version", eigensieve.__version__)]
+)
 def test_command_line_answers_without_the_heavy_libraries(option: str, said: str) -> None:
     result, output = probe(
         f"sys.argv = ['eigensieve', {option!r}]; from eigensieve.cli.main import main; main()"
@@ -103,8 +105,10 @@ def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(eigensieve.__file__).read_text(encoding="utf-8"))
     imported = {
         alias.asname or alias.name: f"{node.module}:{alias.name}" if alias.asname else node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
         for alias in node.names
     }
     assert imported == eigensieve._HOME

@@ -6,6 +6,7 @@ Every import counts: relative or absolute, inside a function or under ``TYPE_CHE
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,20 +22,25 @@ RESULTS = MODELS | {"studies"}
 
 MAY_IMPORT = {
     "errors": set(),
+    "_version": set(),  # written when the package is built
     "kernels": {"errors"},
     "backends": {"errors"},
     "core": {"errors", "kernels", "backends"},
     "solvers": {"errors", "kernels", "core"},
     "io": {"errors", "core"},
     "datasets": {"errors", "core"},
+    "proofs": {"errors"},  # the checker shares no code with what it checks
     "estimators": MODELS,
     "studies": MODELS,
     "plots": RESULTS,
+    "annotated": MODELS,
+    "tl": {"annotated"},
+    "pl": {"errors", "annotated", "plots"},
     "experiments": RESULTS | {"plots"},
     "report": RESULTS | {"plots", "experiments"},
-    "cli": RESULTS | {"plots", "experiments", "report", FACE},
+    "cli": RESULTS | {"plots", "experiments", "report", "proofs", FACE},
     "__main__": {"cli"},
-    FACE: RESULTS | {"plots", "report"},
+    FACE: RESULTS | {"plots", "report", "proofs", "tl", "pl"},
 }
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "experiments", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}
@@ -46,6 +52,7 @@ DOORS = {
 ENTRY_POINT = "eigensieve.cli.main"  # its function is called main, as in every console script
 STANDARD = {"__future__", "collections", "contextlib", "functools", "hashlib", "logging", "pathlib"}
 IN_KERNELS = STANDARD | {"numpy", "numba", "math", "typing"}
+IN_PROOFS = sys.stdlib_module_names | {"numpy"}
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,8 @@ def libraries_stay_in_their_rooms(house: House) -> Iterator[str]:
 def may_use(room: str, library: str) -> bool:
     if room == "kernels":
         return library in IN_KERNELS
+    if room == "proofs":
+        return library in IN_PROOFS
     if library == "sklearn":
         return room in SKLEARN_ROOMS
     return not (room == "core" and library in NOT_IN_CORE)
@@ -248,6 +257,7 @@ LAWFUL = {
     "estimators/_shared.py": "import sklearn\n",
     "estimators/sparse_lda.py": "from . import _shared\nfrom ._shared import door\n",
     "report/page.py": "from .. import __version__\nfrom ..plots import display\n",
+    "proofs/checker.py": "import json\nimport numpy as np\nfrom ..errors import InputError\n",
     "cli/main.py": "def main():\n    import eigensieve as es\n    from ..report import page\n",
 }
 
@@ -271,6 +281,9 @@ UNLAWFUL = {
     "cli": ("report/a.py", "from ..cli.main import main\n", "report -> cli"),
     "cli from the face": ("__init__.py", "from .cli import main\n", "__init__ -> cli"),
     "unknown room": ("attic/a.py", "", "'attic' has no rule"),
+    "solver in the checker": ("proofs/a.py", "from ..core import pencil\n", "proofs -> core"),
+    "checker in a solver": ("solvers/a.py", "from ..proofs import checker\n", "solvers -> proofs"),
+    "scipy in the checker": ("proofs/a.py", "def f():\n    import scipy.linalg\n", "imports scipy"),
     "sklearn in a solver": ("solvers/a.py", "from sklearn.base import clone\n", "imports sklearn"),
     "pandas in core": ("core/a.py", "def f():\n    import pandas as pd\n", "imports pandas"),
     "scipy in a kernel": ("kernels/a.py", "from scipy.linalg import eigh\n", "imports scipy"),

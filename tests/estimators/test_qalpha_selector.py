@@ -88,7 +88,7 @@ def test_energy_is_a_share_of_the_squares(energy: float) -> None:
 def test_the_offset_is_for_means(differ: str) -> None:
     """Six of sixty features tell the classes apart."""
     hits = {0.0: 0, 0.5: 0}
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 60)), np.repeat(["a", "b"], 20)
         alike = rng.normal(size=(20, 1)) + 0.3 * rng.normal(size=(20, 6))
@@ -98,8 +98,8 @@ def test_the_offset_is_for_means(differ: str) -> None:
             options = {"variant": "supervised", "offset": offset, "tol": 1e-3}
             hits[offset] += int(QAlphaSelector(6, **options).fit(X, y).support_[:6].sum())
     # as definition 6 is printed, classes that differ in their means are not told apart
-    assert hits[0.0] <= 6 if differ == "means" else hits[0.0] >= 17
-    assert hits[0.5] == 18 or differ != "means"
+    assert hits[0.0] <= 4 if differ == "means" else hits[0.0] >= 11
+    assert hits[0.5] == 12 or differ != "means"
 
 
 @pytest.mark.parametrize("k", [1, 4, 10, 37, 50, np.int64(3)])

@@ -59,10 +59,10 @@ def test_no_direction_uses_more_genes_than_the_rank(load: Load, fit: Fit, name: 
     assert np.count_nonzero(lda.scalings_, axis=0).max() <= lda.rank_
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [name for name in SETS if name != "nakayama"])  # slow: 22,283 genes
 def test_highs_finds_the_same_norm(load: Load, fit: Fit, name: str) -> None:
     X, _ = load(name)
-    G = fit(name, "l1").scalings_[:, : 1 if name == "nakayama" else None]
+    G = fit(name, "l1").scalings_
     A = (X - X.mean(axis=0)) / np.sqrt(len(X))
     best = [linear.least_l1(A, scores) for scores in (A @ G).T]
     np.testing.assert_allclose(np.abs(G).sum(axis=0), best, rtol=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,16 @@ def open_sparse(X: Any) -> BigTable:
     return SparseTable(X)
 
 
+def matrix_of(data: Any) -> Any:
+    """The .X of an AnnData; None if it has none, which one that is backed says by a KeyError."""
+    with suppress(KeyError):
+        return data.X
+    return None
+
+
 def open_anndata(data: Any) -> BigTable:
     """An ``anndata.AnnData``, best opened with ``backed="r"``; the names are those of .var."""
-    X = data.X
+    X = matrix_of(data)
     if X is None:
         raise InputError(f"{KIND} without X was given; give one of its layers: X.layers['counts']")
     table = as_big_table(X)

@@ -39,6 +39,9 @@ target_option = click.option(
 transpose_option = click.option(
     "--transpose", is_flag=True, help="The table has features in rows and samples in columns."
 )
+layer_option = click.option(
+    "--layer", metavar="NAME", help="The layer of an .h5ad file to read, in place of its X."
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on stdout."
 )

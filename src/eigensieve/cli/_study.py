@@ -26,7 +26,7 @@ class FitRequest:
     ``settings`` are estimators by name; of several the best is taken, along with k.
     """
 
-    X: np.ndarray
+    X: Any  # an array; a csr matrix, where the file has one
     y: np.ndarray
     names: list[str]
     target: str

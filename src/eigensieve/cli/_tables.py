@@ -44,6 +44,7 @@ _ALL = (
     missing_option,
     common.ignore_option,
     common.transpose_option,
+    common.layer_option,
     log2_option,
     common.log2_floor_option,
 )
@@ -64,7 +65,7 @@ class StudyTable:
     names that more than one column of the file had.
     """
 
-    X: np.ndarray
+    X: Any  # an array; a csr matrix, where the file has one
     y: np.ndarray
     names: list[str]
     groups: np.ndarray | None
@@ -83,6 +84,7 @@ def read_study_table(
     transpose: bool,
     log2: bool,
     log2_floor: float | None,
+    layer: str | None = None,
 ) -> StudyTable:
     """Read it, and take logarithms if wanted."""
     from ..io.tables import read_table
@@ -90,15 +92,16 @@ def read_study_table(
     floor = resolve_floor(log2, log2_floor)
     data = read_table(
         path, target, transpose=transpose, ignore=ignore, groups=groups,
-        missing="keep" if missing == "median" else "error",
+        missing="keep" if missing == "median" else "error", layer=layer,
     )  # fmt: skip
     assert data.target is not None
     notes = data.notes_but_missing
     gaps = [note for note in data.notes if note not in notes]
     X = data.X if floor is None else take_log2(data.X, floor, notes)
     return StudyTable(
-        X, data.target, data.names, data.groups, notes, gaps, data.repeated, {"log2_floor": floor}
-    )
+        X, data.target, data.names, data.groups, notes, gaps, data.repeated,
+        {"log2_floor": floor, "layer": layer},
+    )  # fmt: skip
 
 
 def add_annotations(table: StudyTable, path: Path | None) -> None:
@@ -122,7 +125,8 @@ def without_features(table: StudyTable, names: list[str], option: str) -> None:
     keep = [j for j in range(len(table.names)) if j not in gone]
     if not keep:
         raise InputError(f"{option} leaves no feature to select; exclude fewer")
-    table.X = np.ascontiguousarray(table.X[:, keep])
+    part = table.X[:, keep]
+    table.X = np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part
     table.names = [table.names[j] for j in keep]
 
 
@@ -133,11 +137,26 @@ def resolve_floor(log2: bool, floor: float | None) -> float | None:
     return (floor or 1.0) if log2 else None
 
 
-def take_log2(X: np.ndarray, floor: float, notes: list[str]) -> np.ndarray:
-    """log2 of the features, and a note if values had to be raised."""
-    import numpy as np
+def take_log2(X: Any, floor: float, notes: list[str]) -> Any:
+    """log2 of the features, and a note if values had to be raised.
 
-    low = int(np.less(X, floor).sum())
+    A sparse matrix stays sparse with the floor 1, whose logarithm is 0; otherwise it is filled in.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    n_values = int(np.prod(X.shape))
+    stored = X.data if sparse.issparse(X) else X
+    low = int(np.less(stored, floor).sum()) + (n_values - stored.size)
     if low:
-        notes.append(f"{low} of {X.size} values lie below {floor:g} and were raised to it (log2).")
-    return np.log2(np.maximum(X, floor))
+        raised = f"{low} of {n_values} values lie below {floor:g} and were raised to it (log2)."
+        notes.append(raised)
+    if not sparse.issparse(X):
+        return np.log2(np.maximum(X, floor))
+    if floor == 1:
+        logs = np.log2(np.maximum(X.data, floor))
+        return sparse.csr_array((logs, X.indices, X.indptr), shape=X.shape)
+    notes.append(
+        f"The matrix is sparse, and log2 with the floor {floor:g} has no zeros: it was filled in."
+    )
+    return np.log2(np.maximum(X.toarray(), floor))

@@ -62,7 +62,8 @@ FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 @common.json_option
 def compare_command(
     table: Path, target: str, out: Path, as_json: bool, groups: str | None, missing: str,
-    ignore: list[str], transpose: bool, log2: bool, log2_floor: float | None, **wishes: Any,
+    ignore: list[str], transpose: bool, layer: str | None, log2: bool, log2_floor: float | None,
+    **wishes: Any,
 ) -> None:  # fmt: skip
     """The package's methods and classical ones side by side, under the same nested CV.
 
@@ -75,7 +76,9 @@ def compare_command(
     target = target.strip()
     methods = [find_method(name) for name in wishes["methods"] or COMPARED]
     check_folder(out, FILES)
-    data = read_study_table(table, target, groups, missing, ignore, transpose, log2, log2_floor)
+    data = read_study_table(
+        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
+    )
     settings = {method.name: make_method(method, wishes) for method in methods}
     check_request(
         FitRequest(data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,

@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import describe_error, echo_json, echo_notes, echo_table, percent
-from ._outputs import find_model, missing_for
+from ._outputs import find_model, layer_for, missing_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +47,11 @@ class Evaluation:
 @common.table_argument
 @common.target_option
 @common.transpose_option
+@common.layer_option
 @common.json_option
-def evaluate_command(model: Path, table: Path, target: str, transpose: bool, as_json: bool) -> None:
+def evaluate_command(
+    model: Path, table: Path, target: str, transpose: bool, layer: str | None, as_json: bool
+) -> None:
     """How well a model file does on a table with known labels.
 
     The table must be new to the model: on the samples it was fitted on, the error is too small.
@@ -59,8 +62,9 @@ def evaluate_command(model: Path, table: Path, target: str, transpose: bool, as_
     rule = load_model(find_model(model))
     check_target(rule, target.strip())
     data = read_table(
-        table, target, transpose=transpose, columns=rule.features, missing=missing_for(rule)
-    )
+        table, target, transpose=transpose, columns=rule.features, missing=missing_for(rule),
+        layer=layer_for(rule, table, layer),
+    )  # fmt: skip
     assert data.target is not None
     echo_notes(data.notes)
     found = evaluate_model(rule, data.X, data.target, str(table))

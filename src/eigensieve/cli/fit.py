@@ -100,13 +100,14 @@ if TYPE_CHECKING:
 @common.json_option
 def fit_command(
     table: Path, target: str, out: Path, as_json: bool, annotations: Path | None,
-    groups: str | None, missing: str, ignore: list[str], transpose: bool, log2: bool,
-    log2_floor: float | None, **wishes: Any,
+    groups: str | None, missing: str, ignore: list[str], transpose: bool, layer: str | None,
+    log2: bool, log2_floor: float | None, **wishes: Any,
 ) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
 
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
-    columns but the target, and a column of row names, must hold numbers.
+    columns but the target, and a column of row names, must hold numbers. Of an .h5ad file (AnnData)
+    the target is a column of .obs, and the features are the genes.
     """
     from dataclasses import replace
 
@@ -114,7 +115,9 @@ def fit_command(
 
     find_method(wishes["method"]).check_solver(wishes["solver"])
     check_folder(out)
-    data = read_study_table(table, target, groups, missing, ignore, transpose, log2, log2_floor)
+    data = read_study_table(
+        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
+    )
     add_annotations(data, annotations)
     request = make_request(data, target.strip(), missing, wishes)
     check_request(request)

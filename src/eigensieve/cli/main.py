@@ -23,12 +23,15 @@ from ..errors import EigensieveError, VerificationError
 from ._common import ARGS
 
 # name: the line in the help of the group; the module cli/<name>.py has <name>_command
+# (with _ for -)
 COMMANDS = {
     "demo": "The whole story on an embedded table: select, report, check on held-out samples.",
     "fit": "Select features from a table, estimate the error, write model and report.",
     "compare": "The package's methods and classical ones side by side, under the same nested CV.",
     "predict": "Classify the rows of a table with a model file.",
     "certify": "How far from optimal is a set of features that any tool has chosen?",
+    "export": "Write a model file as an ONNX model, for use outside Python.",
+    "check-proof": "Verify a proof file of the exact solver, with independent code.",
     "evaluate": "How well a model file does on a table with known labels.",
     "reproduce": "The papers' tables and figures, regenerated and judged cell by cell.",
     "data": "List and describe the tables at hand.",
@@ -73,8 +76,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"{__package__}.{cmd_name}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"{__package__}.{name}")
+        command: click.Command = getattr(module, f"{name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
-from ._outputs import check_file, csv_text, find_model, missing_for, write_atomically
+from ._outputs import check_file, csv_text, find_model, layer_for, missing_for, write_atomically
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 @common.table_argument
 @click.option("--out", type=common.FILE, metavar="FILE", help="Write the .csv here, not to stdout.")
 @common.transpose_option
+@common.layer_option
 @common.json_option
 def predict_command(
-    model: Path, table: Path, out: Path | None, transpose: bool, as_json: bool
+    model: Path, table: Path, out: Path | None, transpose: bool, layer: str | None, as_json: bool
 ) -> None:
     """Classify the rows of a table with a model file.
 
-    TABLE must have the model's features, by name and in any order; other columns are ignored.
+    TABLE must have the model's features, by name and in any order; other columns are ignored. Of an
+    .h5ad file the layer is that of the fit, unless another is named.
     """
     from ..io.model import load_model
     from ..io.tables import read_table
@@ -44,7 +46,7 @@ def predict_command(
     known = rule.info.get("target")  # labels do not say which row it is
     data = read_table(
         table, transpose=transpose, columns=rule.features, missing=missing_for(rule),
-        not_rows=[known] if isinstance(known, str) else [],
+        not_rows=[known] if isinstance(known, str) else [], layer=layer_for(rule, table, layer),
     )  # fmt: skip
     echo_notes(data.notes)
     labels, chances = rule.predict(data.X).tolist(), rule.predict_proba(data.X)

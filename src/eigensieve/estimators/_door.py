@@ -23,6 +23,7 @@ from ..backends.arrays import (
     to_device,
     to_numpy,
 )
+from ..backends.frames import plain_frame
 from ..backends.mapped_table import is_mapped
 from ..backends.opening import as_big_table
 from ..backends.tables import ArrayTable, BigTable
@@ -52,6 +53,7 @@ def take_table(
     else:
         big = as_big_table(X)
         if big is None:
+            X = plain_frame(X)
             check_unique_names(X)
             formats = ("csr", "csc") if accept_sparse else False
             table = validate_data(
@@ -85,10 +87,15 @@ def require_in_memory(X: Any, who: str) -> Any:
     raise InputError(f"X is {kind}; {who} needs a table in memory: give {loading}, if that fits")
 
 
-def take_labels(y: Any, n_samples: int) -> np.ndarray:
-    """Labels (n,) from wherever they are, checked."""
+def take_labels(y: Any, n_samples: int, table: Any = None) -> np.ndarray:
+    """Labels (n,) from wherever they are, checked; the table is for the messages."""
+    hint = about_anndata(table, y)
     if y is None:
-        raise InputError("y is missing: fit requires y to be passed, but the target y is None")
+        raise InputError(
+            f"y is missing: fit requires y to be passed, but the target y is None{hint}"
+        )
+    if isinstance(y, str):
+        raise InputError(f"y is {y!r}; give the labels themselves, one per row{hint}")
     labels = labels_on_host(y)
     check_labels(np.asarray(labels))  # before scikit-learn, which stumbles over pandas' NA
     labels = np.asarray(labels)
@@ -98,6 +105,17 @@ def take_labels(y: Any, n_samples: int) -> np.ndarray:
         raise InputError(f"y has shape {labels.shape}; X has {n_samples} samples")
     check_classification_targets(labels)
     return labels
+
+
+def about_anndata(table: Any, y: Any) -> str:
+    """Where the labels of an AnnData are, and which functions know it."""
+    if getattr(table, "kind", None) != "an AnnData object":
+        return ""
+    column = y if isinstance(y, str) else "cell_type"
+    return (
+        f"; X is an AnnData: give fit(adata.X, adata.obs[{column!r}]), or call "
+        f"eigensieve.tl.sparse_lda(adata, groupby={column!r}), which writes its results into it"
+    )
 
 
 def labels_on_host(y: Any) -> Any:

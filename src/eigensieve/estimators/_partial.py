@@ -114,7 +114,7 @@ def add_part(
 ) -> PartialSums:
     """What a classifier keeps when some more samples have come."""
     partial, table = take_part(estimator, X, device)
-    return partial.add(table, take_labels(y, table.shape[0]), form, classes)
+    return partial.add(table, take_labels(y, table.shape[0], table), form, classes)
 
 
 def wait_for_more(estimator: Any, partial: PartialSums, fitted: str) -> None:

@@ -32,10 +32,10 @@ class ProjectedClassifier(
     # whether it is fitted to sparse matrices and to tables that are read in blocks
     _takes_tables = False
 
-    def _take_data(self, X: Any, y: ArrayLike) -> tuple[Any, np.ndarray]:
+    def _take_data(self, X: Any, y: ArrayLike | None) -> tuple[Any, np.ndarray]:
         """The table (n, p) and the class 0..K-1 of every row."""
         data = self._open(X) if self._takes_tables else self._open_in_memory(X)
-        labels = take_labels(y, data.shape[0])
+        labels = take_labels(y, data.shape[0], data)
         self.classes_, code = np.unique(labels, return_inverse=True)
         if self.classes_.size < 2:
             raise InputError(f"y has one class only ({str(self.classes_[0])!r}); two are needed")

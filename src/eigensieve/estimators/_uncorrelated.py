@@ -27,7 +27,7 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         """G (p, l), and whatever else is known of it as attributes."""
 
-    def _fit(self, X: Any, y: ArrayLike) -> None:
+    def _fit(self, X: Any, y: ArrayLike | None) -> None:
         check_rule(self.rule, self.priors)
         data, code = self._take_data(X, y)
         family = UncorrelatedFamily.from_data(data, code, rank_tol=self.rank_tol)

@@ -24,12 +24,12 @@ class GroupLassoLDA(GlossClassifier):
     """Sparse LDA whose directions share their features (GLOSS: Sanchez Merchante et al. 2012).
 
     The class scores are regressed on the features, with a group lasso that uses a feature in all
-    directions or in none:
+    directions or in none::
 
         minimise  1/2 |T - XB|^2 + lambda sum_j w_j |beta_j|,   T orthonormal scores of the classes.
 
     The problem is convex. Its solution is that of an LDA whose within-class covariance is
-    S = S_w + ridge + (lambda / n) diag(w_j / |beta_j|).
+    ``S = S_w + ridge + (lambda / n) diag(w_j / |beta_j|)``.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class GroupLassoLDA(GlossClassifier):
     n_components_ : the number of directions
     eigenvalues_ : of the covariance between the classes against S, descending
     explained_variance_ratio_ : share of each direction in the sum over all directions there are
-    sparsity_ : share of zeros in scalings_
+    sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features that are used
     selected_features_ : their names (or indices), in column order
     solution_ : GroupLassoSolution
@@ -82,7 +82,8 @@ class GroupLassoLDA(GlossClassifier):
     alpha_, lambda_, lambda_max_ : the penalty that was used, and the least that leaves nothing
     kkt_ : how far the optimality conditions are off, as a share of lambda w_j
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+        As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
+        ``intercept_``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -145,7 +146,7 @@ class GroupLassoLDA(GlossClassifier):
         self.tol = tol
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: ArrayLike) -> GroupLassoLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> GroupLassoLDA:
         """Find the features, the directions and the rule."""
         self.__dict__.pop("_partial", None)
         self._check_options()

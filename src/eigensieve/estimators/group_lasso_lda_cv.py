@@ -104,7 +104,9 @@ class GroupLassoLDACV(GlossClassifier):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> GroupLassoLDACV:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> GroupLassoLDACV:
         """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
         tol = check_method(self.solver, self.tol)
         if not isinstance(self.selection, str) or self.selection not in SELECTIONS:

@@ -30,9 +30,9 @@ BIGGEST = float(np.finfo(np.float64).max)
 class PenalizedLDA(ProjectedClassifier):
     """Fisher's discriminant with a diagonal within-class scatter and lasso penalties.
 
-    Direction b_k maximises b'S_b^k b - alpha l_k sum_j |s_j b_j| subject to b'Db <= 1 (Witten &
-    Tibshirani 2011). D = diag(s_j^2) holds the within-class variances, S_b^k is the scatter between
-    the classes without what the earlier directions explain, l_k the largest eigenvalue of
+    Direction b_k maximises ``b'S_b^k b - alpha l_k sum_j |s_j b_j|`` subject to b'Db <= 1 (Witten
+    & Tibshirani 2011). D = diag(s_j^2) holds the within-class variances, S_b^k is the scatter
+    between the classes without what the earlier directions explain, l_k the largest eigenvalue of
     D^-1/2 S_b^k D^-1/2. For any number of columns; the scales of columns do not matter.
 
     Parameters
@@ -43,8 +43,8 @@ class PenalizedLDA(ProjectedClassifier):
         on (about twice that if many features matter a little, more if a few matter much) nothing is
         left: an error, which says where. Choose alpha by cross-validation.
     fusion : float, default 0
-        A fused lasso penalty besides, fusion l_k sum_j |s_j b_j - s_(j-1) b_(j-1)|: neighbouring
-        columns (positions on a chromosome, times) get equal weights s_j b_j.
+        A fused lasso penalty besides, ``fusion l_k sum_j |s_j b_j - s_(j-1) b_(j-1)|``:
+        neighbouring columns (positions on a chromosome, times) get equal weights s_j b_j.
     n_components : int, optional
         All there are by default: n_classes - 1, as a rule. Fewer: the leading ones.
     rule : "centroid", "1-nn" or "lda"
@@ -69,11 +69,12 @@ class PenalizedLDA(ProjectedClassifier):
     explained_variance_ratio_ : b'S_b^k b of each direction as a share of trace(D^-1 S_b)
         Sums to 1 at most; with alpha = 0 these are the shares of the eigenvalues.
     n_iter_ : array (n_components,), steps
-    sparsity_ : share of zeros in scalings_
+    sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features that any direction uses
     selected_features_ : their names (or indices), in column order
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+        As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
+        ``intercept_``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -126,7 +127,7 @@ class PenalizedLDA(ProjectedClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: ArrayLike) -> PenalizedLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> PenalizedLDA:
         """Find the directions and the rule."""
         self._check_options()
         data, code = self._take_data(X, y)

@@ -43,8 +43,8 @@ class RankedLDA(ProjectedClassifier):
     Parameters
     ----------
     ranker : str, function or selector, default "anova"
-        "pearson": |correlation| with the class (the largest of one class against the rest);
-        "anova": F values; "snr": Golub's signal-to-noise ratio, |m1 - m2| / (s1 + s2) (the largest
+        "pearson": size of the correlation with the class (largest of one class against the rest);
+        "anova": F values; "snr": Golub's signal-to-noise ratio, ``|m1 - m2| / (s1 + s2)`` (largest
         of one class against the rest); "svm-rfe": recursive elimination with a linear SVM; "l1":
         the order in which features enter an l1-penalised linear SVM; "qalpha": Q-alpha's weights
         for as many clusters as classes. A function (X, y) -> all column indices, best first. A
@@ -68,7 +68,7 @@ class RankedLDA(ProjectedClassifier):
     explained_variance_ratio_ : share of each direction in the class separation
     shrinkage_ : the shrinkage used, found from the selected columns
     n_components_ : the number of directions, n_classes - 1 or, if less, k
-    sparsity_ : share of zeros in scalings_
+    sparsity_ : share of zeros in ``scalings_``
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -106,7 +106,7 @@ class RankedLDA(ProjectedClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> RankedLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> RankedLDA:
         """Rank the features, and fit the classifier on the first k."""
         prepared = self._prepare(X, y)
         return self._finish(prepared, clip_k(self.n_features_to_select, self.n_features_in_))
@@ -134,7 +134,7 @@ class RankedLDA(ProjectedClassifier):
         """Sparse tables stay sparse; all others are taken into memory."""
         return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
 
-    def _prepare(self, X: Any, y: ArrayLike) -> _Prepared:
+    def _prepare(self, X: Any, y: ArrayLike | None) -> _Prepared:
         rank, selector = self._find_ranker()
         data, code = self._take_data(X, y)
         stats = ClassStats.from_data(data, code, form="rows")

@@ -181,7 +181,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     # -- fitting -------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike) -> SparseLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> SparseLDA:
         """Select the features and fit the classifier."""
         self.__dict__.pop("_partial", None)
         return self._select(self._prepare(X, y))
@@ -247,10 +247,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         tell_if_unfinished(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
-    def _prepare(self, X: Any, y: ArrayLike) -> _Prepared:
+    def _prepare(self, X: Any, y: ArrayLike | None) -> _Prepared:
         check_certificate(self.certificate)
         table = take_table(self, X, reset=True, device=self.device, min_samples=2)
-        labels = take_labels(y, table.shape[0])
+        labels = take_labels(y, table.shape[0], table)
         if isinstance(table, BigTable) and not table.is_tall:
             options = self.shrinkage, self.ridge, self.class_weight
             return self._check_wishes(*streamed_lda(table, labels, *options))

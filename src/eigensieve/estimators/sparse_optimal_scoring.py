@@ -63,14 +63,15 @@ class SparseOptimalScoring(ProjectedClassifier):
     n_components_ : the number of directions; there are fewer than asked for if the penalty leaves
         no feature for the next, or no scores are left
     support_, selected_features_ : the features of any direction
-    sparsity_ : share of zeros in scalings_
+    sparsity_ : share of zeros in ``scalings_``
     theta_ : array (n_classes, n_components), the scores of the classes, variance 1
     solutions_ : list of GroupLassoSolution, the last lasso of each direction
     alphas_ : array (n_components,), penalties as shares of the largest that leaves a direction
     n_iter_ : array (n_components,), elastic nets that were solved for the final penalty
     explained_variance_ratio_ : share of each direction in the class separation
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+        As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
+        ``intercept_``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -122,7 +123,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         self.max_iter = max_iter
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: ArrayLike) -> SparseOptimalScoring:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> SparseOptimalScoring:
         """Find the directions and the rule."""
         budget = Budget(self.time_limit)
         check_rule(self.rule, self.priors)

@@ -55,18 +55,20 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         The search: norm, bound, gap, residual, status. It belongs to ``rows`` and ``target`` of
         ``UncorrelatedFamily.from_data(X, y)``.
     dual_ : array (n_samples, n_components)
-        The certificate in terms of the samples: with Xc the centred rows, |Xc'dual_| <= 1, and the
-        sum of dual_ * (Xc scalings_) is the norm of scalings_, which can therefore not be smaller.
+        The certificate in terms of the samples: with Xc the centred rows, ``|Xc'dual_| <= 1``, and
+        the sum of ``dual_ * (Xc scalings_)`` is the norm of ``scalings_``, which can therefore
+        not be smaller.
     scalings_ : array (n_features, n_components), G; n_components is rank(S_b)
-    orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
-    sparsity_ : share of zeros in scalings_
+    orthogonality_error_ : ``|G'S_t G - I| / sqrt(n_components)``, Frobenius
+    sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features that any direction uses
     selected_features_ : their names (or indices), in column order
     canonical_correlations_ : array (n_components,), descending; all 1 for independent samples
     explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
     rank_ : rank(S_t), the most features that a direction uses with "l1"
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+        As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
+        ``intercept_``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -120,7 +122,7 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         self.solver_options = solver_options
         self.device = device
 
-    def fit(self, X: Any, y: ArrayLike) -> SparseUncorrelatedLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> SparseUncorrelatedLDA:
         """Find the directions of least norm and the rule."""
         check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
         self._fit(X, y)

@@ -41,12 +41,13 @@ class UncorrelatedLDA(UncorrelatedClassifier):
     canonical_correlations_ : array (rank(S_b),), descending; all 1 for independent samples
     explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
     rank_ : rank(S_t), the most components there are
-    orthogonality_error_ : |G'S_t G - I| / sqrt(n_components), Frobenius
-    sparsity_ : share of zeros in scalings_
+    orthogonality_error_ : ``|G'S_t G - I| / sqrt(n_components)``, Frobenius
+    sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features used; all but constant ones, as a rule
     selected_features_ : their names (or indices)
     classes_, priors_, means_, xbar_, coef_, intercept_
-        As in scikit-learn's LinearDiscriminantAnalysis; no coef_ and intercept_ for rule "1-nn".
+        As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
+        ``intercept_``.
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -86,7 +87,7 @@ class UncorrelatedLDA(UncorrelatedClassifier):
         self.priors = priors
         self.rank_tol = rank_tol
 
-    def fit(self, X: Any, y: ArrayLike) -> UncorrelatedLDA:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> UncorrelatedLDA:
         """Find the directions and the rule."""
         self._fit(X, y)
         self._tell_if_inexact()

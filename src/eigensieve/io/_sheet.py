@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,12 @@ class Sheet:
     """What a file holds; column j is text if j is in ``texts``, else ``numbers[:, j]``."""
 
     names: list[str]
-    numbers: np.ndarray
+    numbers: Any  # an array; a csr matrix, where the file has one
     texts: dict[int, list[str]]
     rows: list[str] | None = None
     delimiter: str | None = None  # of a text file
     notes: list[str] = field(default_factory=list)
+    is_matrix: bool = False  # the file itself says what is a feature and what is not
 
 
 def sheet_of_records(

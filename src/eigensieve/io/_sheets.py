@@ -10,25 +10,38 @@ from pathlib import Path
 
 from eigensieve.errors import TableError
 
+from ._h5ad import read_h5ad
 from ._npz import read_npz
 from ._parquet import read_parquet
 from ._sheet import Sheet
 from ._text import DELIMITERS, read_text, suffix_of
 
 TEXT_SUFFIXES = ".csv, .tsv, .txt (each also with .gz)"
-SUFFIXES = f"{TEXT_SUFFIXES}, .parquet, .npz"
+H5AD = ".h5ad"
+SUFFIXES = f"{TEXT_SUFFIXES}, .parquet, .npz, {H5AD}"
 
 _Reader = Callable[[Path, tuple[str, ...], frozenset[str], bool], Sheet]
 
 
 def read_sheet(
-    path: Path, labels: tuple[str, ...], ignore: frozenset[str], transpose: bool
+    path: Path,
+    labels: tuple[str, ...],
+    ignore: frozenset[str],
+    transpose: bool,
+    layer: str | None = None,
 ) -> Sheet:
     """Read a file by the reader its suffix asks for.
 
     The labels (target and groups) and the ignored names are text even where they look like
     numbers. What goes wrong is a TableError, or an error of the library that reads the bytes.
     """
+    check_is_file(path)
+    if path.suffix.lower() == H5AD:
+        if transpose:
+            raise TableError(f"{H5AD} files have cells in rows: read it without --transpose")
+        return read_h5ad(path, labels, layer)
+    if layer is not None:
+        raise TableError(f"has no layers ({layer!r} was asked for): only {H5AD} files have")
     return _reader(path)(path, labels, ignore, transpose)
 
 
@@ -41,7 +54,6 @@ def check_is_file(path: Path) -> None:
 
 
 def _reader(path: Path) -> _Reader:
-    check_is_file(path)
     suffix = suffix_of(path)
     if suffix in DELIMITERS:
         return read_text

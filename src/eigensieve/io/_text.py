@@ -224,6 +224,7 @@ def _loadtxt(lines: Iterator[str], layout: Layout, books: dict[int | str, _Codeb
         quotechar='"',
         converters=books,
         ndmin=2,
+        encoding=None,  # converters get text with NumPy 1, too
     )
     if numbers.shape[1] != len(layout.header):
         raise ValueError("not as wide as the header")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
 from eigensieve.errors import OptionError, TableError
 
@@ -41,8 +42,9 @@ class Table:
 
     Parameters
     ----------
-    X : ndarray of shape (n, p)
-        Float64 values, C order; rows are samples. Finite, but for NaN where a value is
+    X : ndarray of shape (n, p), or csr_array
+        Float64 values, C order; rows are samples. Sparse where an .h5ad file has a sparse matrix
+        and no ``columns`` were asked for. Finite, but for NaN where a value is
         missing and ``missing="keep"`` was asked for.
     names : list of str
         Unique feature names.
@@ -58,7 +60,7 @@ class Table:
         Those of the names whose column shares its name with another one of the file.
     """
 
-    X: np.ndarray
+    X: Any
     names: list[str]
     rows: list[str]
     target: np.ndarray | None
@@ -82,8 +84,12 @@ def read_table(
     missing: Literal["error", "keep"] = "error",
     groups: str | None = None,
     not_rows: Collection[str] = (),
+    layer: str | None = None,
 ) -> Table:
-    """Read a .csv, .tsv, .txt, .parquet or .npz table.
+    """Read a .csv, .tsv, .txt, .parquet, .npz or .h5ad table.
+
+    Of an .h5ad file the features are the genes of .var_names, in .X or in a layer; target and
+    groups are columns of .obs, and the rows have the names of .obs_names.
 
     Parameters
     ----------
@@ -107,6 +113,8 @@ def read_table(
         does not identify the rows.
     not_rows : collection of str
         Columns that do not identify the rows either, where the table has them.
+    layer : str, optional
+        The layer of an .h5ad file to read, in place of .X.
 
     Returns
     -------
@@ -119,7 +127,7 @@ def read_table(
     OptionError
         For a value of ``missing`` that is not known.
     MissingExtraError
-        For .parquet where pyarrow is not installed.
+        For .parquet where pyarrow is not installed, .h5ad where anndata is not.
     """
     if missing not in ("error", "keep"):
         raise OptionError(f"missing is {missing!r}; it must be 'error' or 'keep'")
@@ -138,9 +146,9 @@ def read_table(
                 f"{asked.target!r} is the target, and cannot be the groups as well; "
                 "name the column that says which samples belong together, or no groups"
             )
-        sheet = read_sheet(path, asked.labels, asked.ignore, transpose)
+        sheet = read_sheet(path, asked.labels, asked.ignore, transpose, layer)
         columns_of_sheet = Columns(sheet, transpose)
-        if len(sheet.numbers) == 0:
+        if sheet.numbers.shape[0] == 0:
             raise TableError(f"has no samples{columns_of_sheet.about_the_delimiter()}")
         return _Assembly(columns_of_sheet, find_roles(columns_of_sheet, asked), asked).table()
 
@@ -166,16 +174,23 @@ class _Assembly:
         self.check_numeric(rows)
         target = self.labels(self.roles.target, rows, "label")
         groups = self.labels(self.roles.groups, rows, "group")
-        X = np.ascontiguousarray(self.sheet.numbers[:, self.features])
+        X = self.numbers()
         self.check_finite(X)
-        if not self.chosen:
+        if not self.chosen and not self.sheet.is_matrix:
             self.note_row_numbers(X)
         names = [self.names[j] for j in self.features]
         repeated = frozenset(names) & self.repeated
         return Table(X, names, rows, target, groups, self.notes, repeated)
 
+    def numbers(self) -> Any:
+        """The features; a few columns of a sparse matrix are filled in."""
+        X = self.sheet.numbers[:, self.features]
+        if not sparse.issparse(X):
+            return np.ascontiguousarray(X)
+        return X.toarray() if self.chosen else X
+
     def identifiers(self, marker: int | None) -> list[str]:
-        numbered = [str(i + 1) for i in range(len(self.sheet.numbers))]
+        numbered = [str(i + 1) for i in range(self.sheet.numbers.shape[0])]
         if marker is None:
             return [row or number for row, number in zip(self.sheet.rows or numbered, numbered)]
         cells = self.sheet.texts.get(marker)
@@ -240,25 +255,25 @@ class _Assembly:
             )
         return np.array(labels, dtype=np.str_)
 
-    def check_finite(self, X: np.ndarray) -> None:
+    def check_finite(self, X: Any) -> None:
         """No infinite values; missing ones only where they may stay."""
-        if np.isfinite(X).all():
+        stored = X.data if sparse.issparse(X) else X
+        if np.isfinite(stored).all():
             return
-        missing = np.isnan(X)
-        if self.keep_missing and not np.isinf(X).any():
-            self.note_missing(missing.sum(axis=0))
+        missing = _count(X, np.isnan)
+        if self.keep_missing and not np.isinf(stored).any():
+            self.note_missing(missing)
             return
         advice = ["fill them in", "drop these samples"]
         if not self.chosen:
             advice.append(f"leave such {self.kind}s out with --ignore NAME")
         if self.keep_missing:
-            bad, word = np.isinf(X), "infinite"
+            counts, word = _count(X, np.isinf), "infinite"
         else:
-            bad, word = ~np.isfinite(X), "missing or infinite"
+            counts, word = missing + _count(X, np.isinf), "missing or infinite"
             if missing.any():
                 whose = "fit the model" if self.chosen else "let them be filled"
                 advice.append(f"{whose} with --missing median")
-        counts = np.count_nonzero(bad, axis=0)
         where = np.flatnonzero(counts)
         shown = ", ".join(f"{self.names[self.features[i]]!r} ({counts[i]})" for i in where[:5])
         more = ", ..." if len(where) > 5 else ""
@@ -272,7 +287,7 @@ class _Assembly:
             f"{counts.sum()} {_MISSING_NOTE} {np.count_nonzero(counts)} of "
             f"{len(self.features)} features."
         )
-        n = len(self.sheet.numbers)
+        n = self.sheet.numbers.shape[0]
         if empty := [self.names[self.features[i]] for i in np.flatnonzero(counts == n)]:
             self.notes.append(f"{len(empty)} feature(s) have no value at all: {listed(empty)}.")
 
@@ -296,3 +311,10 @@ class _Assembly:
                 f"are features here: {listed(named)}; if they identify samples, leave them out "
                 "with --ignore NAME."
             )
+
+
+def _count(X: Any, test: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """In how many rows each column has such a value; zeros that a matrix leaves out are none."""
+    if sparse.issparse(X):
+        return np.bincount(X.indices[test(X.data)], minlength=X.shape[1])
+    return np.asarray(test(X).sum(axis=0))

@@ -13,6 +13,7 @@ _HOME = {
     "CVPathDisplay": "cv_path",
     "ComparisonDisplay": "comparison",
     "CorrelationCircleDisplay": "correlation_circle",
+    "DotsDisplay": "dots",
     "GapDisplay": "gap",
     "LoadingsDisplay": "loadings",
     "ProjectionDisplay": "projection",
@@ -24,6 +25,7 @@ __all__ = [
     "CVPathDisplay",
     "ComparisonDisplay",
     "CorrelationCircleDisplay",
+    "DotsDisplay",
     "GapDisplay",
     "LoadingsDisplay",
     "ProjectionDisplay",
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from .comparison import ComparisonDisplay
     from .correlation_circle import CorrelationCircleDisplay
     from .cv_path import CVPathDisplay
+    from .dots import DotsDisplay
     from .gap import GapDisplay
     from .loadings import LoadingsDisplay
     from .projection import ProjectionDisplay

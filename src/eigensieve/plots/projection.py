@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class ProjectionDisplay:
     ----------
     scores : array-like (n, m), or (n,)
     labels : array-like (n,)
+    colors : dict from a class to its colour, optional
+        Classes that it does not name have those of the house.
 
     Attributes
     ----------
@@ -55,11 +57,14 @@ class ProjectionDisplay:
     points_ : one PathCollection per class, in the order of ``classes``
     """
 
-    def __init__(self, scores: ArrayLike, labels: ArrayLike) -> None:
+    def __init__(
+        self, scores: ArrayLike, labels: ArrayLike, colors: Mapping[Any, str] | None = None
+    ) -> None:
         scores = np.asarray(scores, dtype=np.float64)
         self.scores = scores[:, None] if scores.ndim == 1 else scores
         self.labels = np.asarray(labels)
         self.classes = np.unique(self.labels)
+        self.colors = dict(colors or {})
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike) -> ProjectionDisplay:
@@ -110,6 +115,8 @@ class ProjectionDisplay:
                 "linewidths": 0.0,
                 "rasterized": len(self.labels) > MANY_POINTS,
             }
+            if named and label in self.colors:
+                style["color"] = self.colors[label]
             yield i, self.scores[self.labels == label], style
 
     def _plot_scatter(self) -> None:

@@ -48,6 +48,7 @@ class Source:
     missing : "error" or "median"
     n_missing : int, values that were filled
     log2_floor : if set, the columns are log2(max(x, floor)) of what was given
+    layer : the layer of an .h5ad file that was read, None for its X and for other files
     annotation_columns, annotations : headers, and for a feature its texts
     """
 
@@ -60,6 +61,7 @@ class Source:
     missing: str = "error"
     n_missing: int = 0
     log2_floor: float | None = None
+    layer: str | None = None
     annotation_columns: tuple[str, ...] = ()
     annotations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -1,0 +1,185 @@
+"""What an analysis reads from an AnnData: a matrix, the names of its genes, groups of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..backends.anndata_table import matrix_of
+from ..backends.opening import as_big_table
+from ..backends.selected_table import SelectedTable
+from ..errors import InputError, MissingExtraError
+from ..estimators._door import read_columns
+from ..io._names import close_names, listed
+
+MOST_LISTED = 10
+
+
+def check_adata(adata: Any, name: str = "adata") -> None:
+    """Raise unless it is an AnnData."""
+    try:
+        from anndata import AnnData
+    except ImportError:
+        raise MissingExtraError("anndata", "anndata") from None
+    if not isinstance(adata, AnnData):
+        raise InputError(
+            f"{name} is of type {type(adata).__name__}; it must be an AnnData (of a MuData give "
+            "one modality: mdata.mod['rna'])"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One matrix (cells, genes) of an AnnData, and those of its genes that count.
+
+    Attributes
+    ----------
+    adata : AnnData
+    matrix : .X, a layer, or .raw.X, as it is stored
+    chosen : array (p,), sorted: the columns of the matrix that count
+    names : array (p,) of their names, all different
+    places : array (p,) of their positions in .var; -1 for a gene that is in .raw only
+    params : dict, how it was asked for
+    """
+
+    adata: Any
+    matrix: Any
+    chosen: np.ndarray
+    names: np.ndarray
+    places: np.ndarray
+    params: dict[str, Any]
+
+    def table(self, cells: np.ndarray | None = None) -> Any:
+        """The genes that count, of some cells (a mask) or of all; not read if it is on disk."""
+        every_cell = cells is None or bool(cells.all())
+        every_gene = self.chosen.size == self.matrix.shape[1]
+        if every_cell and every_gene:
+            return self.matrix
+        big = as_big_table(self.matrix)
+        if big is not None:
+            n = self.matrix.shape[0]
+            rows = np.arange(n) if cells is None else np.flatnonzero(cells)
+            return SelectedTable(big, rows, self.chosen)
+        part = self.matrix if cells is None else self.matrix[np.flatnonzero(cells)]
+        return part if every_gene else part[:, self.chosen]
+
+    def values(self, cells: np.ndarray | None = None) -> np.ndarray:
+        """The same in memory, dense: for few genes."""
+        return read_columns(self.table(cells), np.arange(self.chosen.size))
+
+    def to_var(self, values: np.ndarray, others: Any) -> np.ndarray:
+        """Values of the genes that count as values of all of .var; ``others`` for the rest."""
+        values = np.asarray(values)
+        full = np.full((self.adata.n_vars, *values.shape[1:]), others, dtype=values.dtype)
+        known = self.places >= 0
+        full[self.places[known]] = values[known]
+        return full
+
+    def find(self, genes: Any, what: str) -> np.ndarray:
+        """Positions of some genes among those that count; they are given by name."""
+        wanted = [genes] if isinstance(genes, str) else list(genes)
+        if not all(isinstance(gene, str) for gene in wanted):
+            raise InputError(f"{what} must hold names of genes, as in .var_names; not {genes!r}")
+        return find_names(wanted, self.names, what)
+
+    def find_wishes(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Options of an estimator, with positions in place of names in include and exclude."""
+        wishes = {"include", "exclude"} & options.keys()
+        return options | {name: self.find(options[name], name).tolist() for name in wishes}
+
+
+def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> Source:
+    """The matrix that was asked for, with checks that say what to do."""
+    check_adata(adata)
+    if use_raw and layer is not None:
+        raise InputError(f"use_raw=True and layer={layer!r} were given; take one of the two")
+    if use_raw and adata.raw is None:
+        raise InputError("use_raw=True, but the AnnData has no .raw; leave use_raw out")
+    part = adata.raw if use_raw else adata
+    matrix = part.X if use_raw else find_matrix(adata, layer)
+    chosen = np.flatnonzero(_mask(part, mask_var))
+    if chosen.size == 0:
+        raise InputError("mask_var leaves no gene; choose at least one")
+    names = np.asarray(part.var_names, dtype=object)[chosen]
+    _refuse_repeated(names, ".raw.var_names" if use_raw else ".var_names")
+    is_name = mask_var is None or isinstance(mask_var, str)
+    params = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var if is_name else "given"}
+    if not use_raw:
+        return Source(adata, matrix, chosen, names, chosen, params)
+    _refuse_repeated(np.asarray(adata.var_names, dtype=object), ".var_names")
+    return Source(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
+
+
+def find_matrix(adata: Any, layer: str | None) -> Any:
+    """.X, or a layer."""
+    if layer is not None and layer not in adata.layers:
+        raise InputError(f"no layer is called {layer!r}; {_hint(layer, adata.layers)}")
+    matrix = matrix_of(adata) if layer is None else adata.layers[layer]
+    if matrix is None:
+        raise InputError(
+            f"the AnnData has no .X; name one of its layers: layer=...; {_hint('', adata.layers)}"
+        )
+    return matrix
+
+
+def find_column(frame: Any, name: str, where: str, what: str) -> Any:
+    """A column of .obs or .var; an error has the names that look alike."""
+    if not isinstance(name, str):
+        raise InputError(f"{what} is {name!r}; it must be the name of a column of {where}")
+    if name not in frame.columns:
+        hint = _hint(name, frame.columns)
+        raise InputError(f"{what} is {name!r}, but {where} has no such column; {hint}")
+    return frame[name]
+
+
+def find_names(wanted: Sequence[str], names: Sequence[str] | np.ndarray, what: str) -> np.ndarray:
+    """Positions of some names; an error lists those that are missing, with near ones."""
+    place = {name: j for j, name in enumerate(names)}
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        known = [str(name) for name in names]
+        parts = [repr(name) for name in missing[:MOST_LISTED]]
+        for i, name in enumerate(missing[:3]):
+            if close := close_names(str(name), known):
+                parts[i] += f" (close: {listed(close)})"
+        more = ", ..." if len(missing) > MOST_LISTED else ""
+        raise InputError(
+            f"{what}: {len(missing)} of {len(wanted)} genes are not there: {', '.join(parts)}{more}"
+        )
+    return np.array([place[name] for name in wanted], dtype=np.intp)
+
+
+def _mask(part: Any, mask_var: Any) -> np.ndarray:
+    """Which genes count: all, a column of .var, or a mask."""
+    p = part.var.shape[0]
+    if mask_var is None:
+        return np.ones(p, dtype=bool)
+    is_name = isinstance(mask_var, str)
+    given = find_column(part.var, mask_var, ".var", "mask_var") if is_name else mask_var
+    mask = np.asarray(given)
+    if mask.dtype != bool or mask.shape != (p,):
+        raise InputError(
+            f"mask_var has type {mask.dtype} and shape {mask.shape}; it must be a mask (bool) of "
+            f"the {p} genes, or the name of such a column of .var"
+        )
+    return mask
+
+
+def _refuse_repeated(names: np.ndarray, where: str) -> None:
+    values, counts = np.unique(names.astype(str), return_counts=True)
+    repeated = values[counts > 1]
+    if repeated.size:
+        raise InputError(
+            f"{repeated.size} name(s) occur more than once in {where} ({listed(repeated.tolist())})"
+            ": a model could not say which gene it means; call adata.var_names_make_unique() first"
+        )
+
+
+def _hint(name: str, known: Any) -> str:
+    names = [str(each) for each in known]
+    if close := close_names(name, names):
+        return f"close: {listed(close)}"
+    return f"there are {listed(names)}" if names else "there are none"

@@ -1,0 +1,205 @@
+"""``eigensieve check-proof``: verify what the exact solver wrote, with code it does not share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError
+from . import _common as common
+from ._common import echo_json, echo_notes, printable
+from ._tables import resolve_floor, take_log2
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..io.tables import Table
+    from ..proofs.records import Header
+    from ..proofs.verdict import Verdict
+
+REJECTED = 1
+MOST_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table: what the proof says of it, unless an option says otherwise."""
+
+    target: str | None
+    transpose: bool
+    floor: float | None
+    ignore: list[str]
+
+    @classmethod
+    def of(
+        cls, claim: Header, target: str | None, transpose: bool, floor: float | None,
+        ignore: list[str],
+    ) -> Reading:  # fmt: skip
+        told = claim.table or {}
+        return cls(
+            target or told.get("target"),
+            transpose or told.get("transpose", False),
+            told.get("log2_floor") if floor is None else floor,
+            ignore or told.get("ignore", []),
+        )
+
+    def table(self, path: Path, target: str | None) -> Table:
+        from ..io.tables import read_table
+
+        return read_table(path, target, transpose=self.transpose, ignore=self.ignore)
+
+    def numbers(self, data: Table, notes: list[str]) -> np.ndarray:
+        """The table as plain doubles."""
+        import numpy as np
+        from scipy import sparse
+
+        X = data.X if self.floor is None else take_log2(data.X, self.floor, notes)
+        return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+@click.command("check-proof")
+@click.argument("proof", metavar="FILE", type=common.FILE)
+@common.table_argument
+@click.option("--target", metavar="COLUMN", help="The column of labels, if not as in the proof.")
+@click.option("--second", type=common.FILE, metavar="TABLE2", help="The second table of a CCA.")
+@common.ignore_option
+@common.transpose_option
+@click.option("--log2", is_flag=True, help="Take log2 of all features first.")
+@common.log2_floor_option
+@common.json_option
+def check_proof_command(
+    proof: Path, table: Path, target: str | None, second: Path | None, ignore: list[str],
+    transpose: bool, log2: bool, log2_floor: float | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Verify a proof file of the exact solver, with independent code.
+
+    TABLE is the table that the proof was made from; FILE says how it was read. For a pencil of
+    matrices it is an .npz file with A and B, for a CCA one with X and Y, or two tables.
+    Exit code 0: accepted, 1: rejected.
+    """
+    from ..proofs.checker import check_proof
+    from ..proofs.records import read_claim
+
+    floor = resolve_floor(log2, log2_floor)
+    claim = read_claim(proof)
+    arrays: dict[str, Any] = {}
+    if claim is not None:  # otherwise the file is rejected before its table is asked for
+        how = Reading.of(claim, target, transpose, floor, ignore)
+        arrays, notes = find_arrays(claim, table, second, how)
+        echo_notes(notes)
+    verdict = check_proof(proof, **arrays)
+    if as_json:
+        echo_json(as_plain(verdict))
+    else:
+        echo_verdict(verdict)
+    if not verdict.accepted:
+        raise click.exceptions.Exit(REJECTED)
+
+
+def find_arrays(
+    claim: Header, table: Path, second: Path | None, how: Reading
+) -> tuple[dict[str, Any], list[str]]:
+    """What ``check_proof`` needs for this kind of proof, and notes on the tables."""
+    kind = claim.recipe.kind
+    if second is not None and kind != "cca":
+        raise click.UsageError(f"--second is for a CCA; the proof is about {kind}.")
+    if kind == "matrices":
+        return load_arrays(table, {"A"}, {"B", "blocks"}), []
+    if kind == "cca" and second is None:
+        return load_arrays(table, {"X", "Y"}, set()), []
+    notes: list[str] = []
+    if kind == "cca":
+        assert second is not None
+        views = [how.table(path, None) for path in (table, second)]
+        X, Y = (how.numbers(view, notes) for view in views)
+        names = [name for view in views for name in view.names]
+        if claim.names is not None and claim.names != names:
+            raise InputError("the names of the two tables are not those of the proof, in order")
+        return {"X": X, "Y": Y}, notes
+    target = how.target
+    if target is None and kind == "lda":
+        if table.suffix != ".npz":
+            raise click.UsageError("The proof does not name the column of labels: add --target.")
+        target = "y"
+    data = how.table(table, target)
+    notes += data.notes
+    X = how.numbers(data, notes)[:, find_order(claim, data, table)]
+    return {"X": X, "y": data.target if kind == "lda" else None}, notes
+
+
+def find_order(claim: Header, data: Table, path: Path) -> list[int]:
+    """The columns in the order of the proof's names; as they are, if it has none."""
+    if claim.names is None:
+        return list(range(len(data.names)))
+    if set(claim.names) != set(data.names) or len(claim.names) != len(data.names):
+        odd = next(iter(set(claim.names) ^ set(data.names)), "")
+        whose = "the proof" if odd in claim.names else "the table"
+        raise InputError(
+            f"{path}: has not the features of the proof: {odd!r} is in {whose} only; give the "
+            "table that the proof was made from, or leave columns out with --ignore"
+        )
+    place = {name: j for j, name in enumerate(data.names)}
+    return [place[name] for name in claim.names]
+
+
+def load_arrays(path: Path, needed: set[str], allowed: set[str]) -> dict[str, Any]:
+    """Arrays of an .npz file without pickled objects."""
+    import numpy as np
+
+    advice = f"an .npz file with the arrays {' and '.join(sorted(needed))} is needed"
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            found = {name: archive[name] for name in archive.files if name in needed | allowed}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; {advice}") from error
+    except Exception as error:  # damaged bytes raise nearly anything
+        raise InputError(f"{path}: is not a readable .npz file; {advice}") from error
+    if missing := sorted(needed - set(found)):
+        raise InputError(f"{path}: has no array {missing[0]}; {advice}")
+    return found
+
+
+def as_plain(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as JSON values."""
+    return {
+        "accepted": verdict.accepted,
+        "sentence": verdict.explain(),
+        "reason": verdict.reason,
+        "line": verdict.line,
+        "bound": verdict.bound,
+        "objective": verdict.objective,
+        "gap": None if verdict.gap is None else common.finite_or_none(verdict.gap),
+        "criterion": verdict.criterion,
+        "k": None if verdict.k is None else list(verdict.k),
+        "n_features": verdict.n_features,
+        "support": None if verdict.support is None else list(verdict.support),
+        "features": None if verdict.names is None else list(verdict.names),
+        "n_nodes": verdict.n_nodes,
+        "n_leaves": verdict.n_leaves,
+        "n_exact": verdict.n_exact,
+        "seconds": verdict.seconds,
+    }
+
+
+def echo_verdict(verdict: Verdict) -> None:
+    """The sentence, then the numbers."""
+    from ..core.wording import rounded_up
+
+    sentence = printable(verdict.explain())
+    click.echo(f"{sentence[:1].upper()}{sentence[1:]}.")
+    work = f"{verdict.n_nodes:,} records, {verdict.n_exact} of them by exact numbers"
+    if not verdict.accepted:
+        click.echo(f"\nread    {work}, {verdict.seconds:.1f} s")
+        return
+    assert verdict.support is not None
+    assert verdict.gap is not None
+    names = verdict.names or [f"feature {j}" for j in verdict.support]
+    more = len(names) - MOST_SHOWN
+    shown = ", ".join(map(printable, names[:MOST_SHOWN]))
+    click.echo(f"\nset     {shown}{f' ... and {more} more' if more > 0 else ''}")
+    click.echo(f"score   {verdict.objective:.10g} ({verdict.criterion})")
+    click.echo(f"bound   {verdict.bound:.10g}, gap {rounded_up(100 * verdict.gap)} %")
+    click.echo(f"read    {work}, {verdict.seconds:.1f} s")
