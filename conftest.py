@@ -16,15 +16,12 @@ pytest_collect_file = Sybil(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The blocks of a page build on one another: with several workers they stay together.
+    """With several workers the tests of a file stay together: the blocks of a page build on one
+    another, and what a file shares (a cluster, a browser, a fitted study) is made once.
 
-    Not by xdist_group: that mark is lost with pytest 9.2 and xdist 3.8.
+    In the order of collection, which ends with small files: all workers are busy to the end.
     """
-    from xdist.scheduler import LoadScopeScheduling
+    from xdist.scheduler import LoadFileScheduling
 
-    class PagesTogether(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            page = nodeid.partition("::")[0]
-            return page if page.endswith(".md") else nodeid
-
-    return PagesTogether(config, log)
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)

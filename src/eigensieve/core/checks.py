@@ -22,11 +22,16 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
 
 
 def check_labels(labels: np.ndarray) -> None:
-    """Refuse missing labels, which would otherwise be a class, or a TypeError, of their own."""
+    """Refuse missing labels, which would otherwise be a class of their own, and mixed types."""
     if labels.ndim == 0:
         return  # no y at all: what validates it says so
     if any(map(_is_missing, labels.ravel())) if labels.dtype.kind == "O" else _has_nan(labels):
         raise InputError("y has missing labels; drop those rows first")
+    if labels.dtype.kind == "O":
+        try:
+            np.unique(labels)
+        except TypeError as error:  # they cannot be put in order
+            raise InputError("y has labels of several types; make all of them text") from error
 
 
 def _has_nan(labels: np.ndarray) -> bool:

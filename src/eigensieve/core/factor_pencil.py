@@ -13,7 +13,17 @@ from scipy import linalg
 from ..errors import OptionError, PencilError
 from .centred_rows import CentredRows
 from .criteria import EPS, fix_signs
-from .pencil import PSD_TOL, Pencil, check_blocks, finite, identity_columns, symmetric
+from .magnitudes import LARGEST
+from .pencil import (
+    LEAST,
+    MOST,
+    PSD_TOL,
+    Pencil,
+    check_blocks,
+    finite,
+    identity_columns,
+    symmetric,
+)
 from .row_factor import RowFactor, column_squares, weighted_gram
 from .turned_rows import turn_rows
 
@@ -67,6 +77,11 @@ class FactorPencil(Pencil):
             raise PencilError(
                 f"B = W'W + diag(d) needs d > 0, and its smallest entry is {self.d.min():.3g}; "
                 "add a ridge or use shrinkage > 0"
+            )
+        if self.size and (self.d.min() < LEAST or self.d.max() > MOST):
+            raise PencilError(
+                f"d has entries from {self.d.min():.1e} to {self.d.max():.1e}; rescale the "
+                f"columns: {LEAST:.0e} to {MOST:.0e} are allowed"
             )
         self.blocks = check_blocks(blocks, self.size)
 
@@ -281,7 +296,14 @@ def dense_rows(rows: np.ndarray | RowFactor, what: str) -> np.ndarray:
 
 
 def _finite_rows(rows: ArrayLike | RowFactor, name: str) -> np.ndarray | RowFactor:
-    return rows if isinstance(rows, RowFactor) else finite(rows, name)
+    if isinstance(rows, RowFactor):  # made from data that were checked
+        return rows
+    array = finite(rows, name)
+    size = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
+    if size > 10 * LARGEST:
+        most = f"at most {10 * LARGEST:.0e}"
+        raise PencilError(f"{name} has entries of size {size:.1e}; rescale it: {most}")
+    return array
 
 
 def take_columns(rows: np.ndarray | RowFactor, index: np.ndarray) -> np.ndarray | RowFactor:

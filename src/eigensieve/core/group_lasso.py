@@ -33,8 +33,8 @@ class GroupLassoSolution:
     bound : float, of a feasible point of the dual: no B has an objective below it
     kkt : float
         How far the optimality conditions are off, the largest of all features, as a share of
-        lambda w_j: |slope_j - lambda w_j beta_j / |beta_j||, or |slope_j| - lambda w_j if beta_j is
-        zero and that is positive.
+        lambda w_j: ``|slope_j - lambda w_j beta_j / |beta_j||``, or ``|slope_j| - lambda w_j`` if
+        beta_j is zero and that is positive.
     tol : float, the kkt that was asked for
     status : Status
         OPTIMAL if kkt and gap are at most tol; or at most what round-off leaves, if that is more

@@ -16,6 +16,7 @@ LARGEST = 1e70
 
 def refuse_extremes(magnitude: np.ndarray, names: Sequence[str] | None = None) -> None:
     """Squares must neither overflow nor vanish."""
+    magnitude = np.asarray(magnitude, dtype=np.float64)  # LARGEST is no float32
     extreme = (magnitude > LARGEST) | ((magnitude > 0) & (magnitude < 1 / LARGEST))
     if extreme.any():
         j = int(np.argmax(extreme))

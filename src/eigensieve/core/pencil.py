@@ -27,8 +27,8 @@ SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
-# Entries are squares of data, as it were; theirs must neither overflow nor vanish.
-MOST, LEAST = LARGEST**2, LARGEST**-2
+# Entries are squares of data, as it were; their own squares and quotients must not overflow.
+MOST, LEAST = 100 * LARGEST**2, 1e-200
 # So many leading eigenvectors are remembered.
 FEW = 3
 # Above this many features they are found by iteration where that will do.
@@ -294,7 +294,7 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
         raise PencilError(f"{name} is empty: a pencil needs at least one feature")
     size = float(np.abs(M).max())
     if size > MOST:
-        raise PencilError(f"{name} has entries of size {size:.1e}; rescale it to {MOST:.0e} at most")
+        raise PencilError(f"{name} has entries of size {size:.1e}; rescale it: at most {MOST:.0e}")
     asymmetry = float(np.abs(M - M.T).max())
     if asymmetry > SYMMETRY_TOL * size:
         raise PencilError(

@@ -58,10 +58,10 @@ class PursuitSolution:
     ----------
     x : array (p,) or (p, q), the minimiser; exact zeros outside the support
     y : array (m,) or (m, q)
-        The certificate: |A'y|* <= 1, so that no solution of Ax = b has a norm below b'y.
+        The certificate: ``|A'y|* <= 1``, so that no solution of Ax = b has a norm below b'y.
     objective : float, the norm of x
     bound : float, b'y
-    residual : float, |Ax - b| / |b|
+    residual : float, ``|Ax - b| / |b|``
     penalty, solver : str
     status : Status
         OPTIMAL if gap and residual are at most gap_tol; CONVERGED if an iteration reached its own
@@ -90,7 +90,7 @@ class PursuitSolution:
 
     @property
     def gap(self) -> float:
-        """|objective - bound|, relative; of little meaning where the residual is large."""
+        """``|objective - bound|``, relative; of little meaning where the residual is large."""
         return abs(self.objective - self.bound) / max(self.objective, abs(self.bound), TINY)
 
     @property

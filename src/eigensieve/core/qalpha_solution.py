@@ -65,12 +65,14 @@ class QAlphaSolution:
         if self.options.kernel is not None:
             return
         table = M.toarray() if sparse.issparse(M) else M
-        rows = _scale_literally(np.asarray(table, dtype=np.float64), self.options)
+        values = np.asarray(table, dtype=np.float64)
+        rows = _scale_literally(values, self.options)
         bases = self.Q if isinstance(self.Q, dict) else {(0, 0): self.Q}
         for Q in bases.values():
             if not np.allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=rtol):
                 raise VerificationError("Q is not orthonormal")
         again, unit = self._evaluate(rows, y)
+        rtol += _open_digits(values) if self.options.is_centred else 0.0
         if not abs(again - self.objective) <= rtol * unit:  # not, so that NaN is off, too
             raise VerificationError(f"the objective is {again!r}, not {self.objective!r}")
 
@@ -97,6 +99,14 @@ class QAlphaSolution:
 def _part(A: np.ndarray, code: np.ndarray, pair: tuple[int, int], Q: np.ndarray) -> float:
     g, h = pair
     return float(np.square(A[np.ix_(code == g, code == h)] @ Q).sum())
+
+
+def _open_digits(M: np.ndarray) -> float:
+    """How far round-off may put off a feature that hardly varies, once it is centred."""
+    size = np.abs(M).max(axis=1)
+    spread = (M[size > 0] / size[size > 0, None]).std(axis=1)
+    eps = float(np.finfo(np.float64).eps)
+    return 8 * eps / float(spread[spread > 16 * eps].min(initial=1.0))
 
 
 def _scale_literally(M: np.ndarray, options: QAlphaOptions) -> np.ndarray:

@@ -270,7 +270,7 @@ class ScoringProblem:
         return np.asarray(_block(self.quadratic, columns, S) @ rows)
 
     def pull(self, S: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """|R| b (p,) for the b >= 0 with these entries in S."""
+        """``|R| b`` (p,) for the b >= 0 with these entries in S."""
         if self.is_separable:
             pull = np.zeros(self.weights.size)
             pull[S] = self.quadratic[S] * sizes
@@ -286,7 +286,7 @@ class ScoringProblem:
     def discriminate(
         self, S: np.ndarray, rows: np.ndarray, penalty: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Directions V (|S|, m) with V'SV = I and their eigenvalues, descending.
+        """Directions V ``(|S|, m)`` with V'SV = I and their eigenvalues, descending.
 
         The eigenvalues are those of the covariance between the classes against S (see above).
         """

@@ -69,7 +69,8 @@ def best_addition(
 
     def excess(keep: np.ndarray, x: np.ndarray) -> np.ndarray:
         gaps = np.maximum(x[:, None] - w, NO_GAP)
-        return corner[keep] - x + (Z[keep] / gaps).sum(axis=1)
+        with np.errstate(over="ignore"):  # beside a pole the excess is infinite, and positive
+            return corner[keep] - x + (Z[keep] / gaps).sum(axis=1)
 
     return _race(low, high, excess, unit, floor)
 

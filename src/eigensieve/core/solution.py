@@ -53,8 +53,8 @@ class Solution:
     criterion, solver : str
     n_features : int, the size of the pencil
     scale : float
-        The unit in which a gap near objective 0 is measured: max |A_ij| / sqrt(B_ii B_jj), for
-        "logdet" log(1 + that).
+        The unit in which a gap near objective 0 is measured: ``max |A_ij| / sqrt(B_ii B_jj)``,
+        for "logdet" log(1 + that).
     gap_tol : float
     n_iter, n_nodes, seconds : what the search cost
     """
@@ -88,7 +88,7 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """(bound - objective) / max(|objective|, scale)."""
+        """``(bound - objective) / max(|objective|, scale)``."""
         return relative_gap(self.objective, self.bound, self.scale)
 
     @property

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..backends.tables import BigTable
 from ..errors import InputError
+from .checks import check_labels
 from .row_factor import column_squares
 from .shrinkage import ColumnMoments, check_ridge, check_shrinkage, is_auto, lda_diagonal
 from .stats import ClassStats, ClassWeight
@@ -53,6 +54,7 @@ def streamed_lda(
     StreamedPencil(size=5000)
     """
     ridge = check_ridge(ridge)
+    check_labels(np.asarray(y))
     classes, code = np.unique(np.asarray(y), return_inverse=True)
     n, p = table.shape
     _check_labels(n, code, classes)

@@ -49,7 +49,7 @@ def solve_dc(
     Parameters
     ----------
     rho : the penalty of a non-zero; then k is only the most there may be
-    eps : of log(eps + |x_i|); with 0 a feature that is dropped does not come back
+    eps : of ``log(eps + |x_i|)``; with 0 a feature that is dropped does not come back
     start : "eigenvector", "ones", a vector, or several as columns
         Zeros of a vector stay zero.
     n_starts : further starts: sets as those of greedy search
@@ -92,8 +92,8 @@ class DcPath:
     cardinalities : array (m,), the numbers of non-zeros
     values : array (m,), x'Ax
     objectives : array (m,)
-        x'Ax - rho sum log(eps + |x_i|), the sum over the non-zeros if eps = 0 (there it is
-        minus infinity otherwise); zero where rho leaves nothing.
+        ``x'Ax - rho sum log(eps + |x_i|)``, the sum over the non-zeros if eps = 0 (there it
+        is minus infinity otherwise); zero where rho leaves nothing.
     nus : array (m,)
         Optimal values of the last inner problems. Where eps = 0 and the iteration has converged,
         nu = x'Ax - rho k / 2.

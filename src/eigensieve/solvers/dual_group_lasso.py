@@ -30,6 +30,7 @@ LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
 LEAST_SHARE = 1e-9
 ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
+EPS = float(np.finfo(float).eps)
 ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 
@@ -77,9 +78,8 @@ class DualGroupLassoSearch:
             self.r = self.r + (1.0 if last_steps else self._share(step, value, promised)) * step
             stopped = self.budget.stop()
         self.penalty = penalty
-        S, rows = self._rows()
-        if stopped is not None:
-            S, rows = self._worth_keeping(S, rows)
+        # no time was left, or round-off hid the way: no answer is worse than none
+        S, rows = self._worth_keeping(*self._rows())
         return judge(
             self.problem,
             self.features[S],
@@ -103,7 +103,7 @@ class DualGroupLassoSearch:
         lengths = row_lengths(v)
         best = np.argmax(lengths / self.t)
         curvature = self.R[best] + np.square(self.columns[best]).sum()
-        if lengths[best] <= self.t[best]:
+        if lengths[best] <= self.t[best] * (1.0 + ROUND_OFF):
             return S[:0], rows[:0]
         row = v[best] * (1.0 - self.t[best] / lengths[best]) / curvature
         return np.array([best]), row[None]
@@ -130,8 +130,9 @@ class DualGroupLassoSearch:
         flat = F.T @ (((1.0 - bent) / self.R[S])[:, None] * F)
         both = (F[:, :, None] * u[:, None, :]).reshape(S.size, m * q)
         H = np.kron(flat, np.eye(q)) + both.T @ ((bent / self.R[S])[:, None] * both)
-        H[np.diag_indices(m * q)] += 1.0
-        step = linalg.solve(H, slope.ravel(), assume_a="pos")
+        # large columns beside a small ridge: without a share of them H is singular to doubles
+        H[np.diag_indices(m * q)] += 1.0 + H.shape[0] * EPS * H.diagonal().max()
+        step = linalg.cho_solve(linalg.cho_factor(H), slope.ravel())
         return slope, step.reshape(m, q)
 
     def _share(self, step: np.ndarray, value: float, promised: float) -> float:

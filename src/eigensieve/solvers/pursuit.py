@@ -49,8 +49,8 @@ def find_least_norm(
         Usually m < p; rows may be dependent if b agrees.
     b : array (m,) or (m, q)
     penalty : "l1" or "l21"
-        The sum of all |x_ij|, every column of b for itself; or, for several columns, the sum of the
-        lengths of the rows of x: the columns then share their non-zero rows.
+        The sum of all ``|x_ij|``, every column of b for itself; or, for several columns, the sum of
+        the lengths of the rows of x: the columns then share their non-zero rows.
     solver : "simplex" or "bregman"
         Exact; with "l21" its vertices start an interior-point method. Or the accelerated linearized
         Bregman iteration, an approximation, for "l1" only.
@@ -62,7 +62,7 @@ def find_least_norm(
     callback : called with progress events
     **solver_options : of "bregman"
         mu ("auto": just above the threshold from which the limit is exact), delta, tau (tau * delta
-        <= 1), tol (of |Ax - b| / |b|), max_iter.
+        <= 1), tol (of ``|Ax - b| / |b|``), max_iter.
 
     Returns
     -------
