@@ -24,8 +24,8 @@ from scipy.optimize import linprog
 
 import eigensieve as es
 from eigensieve.core.budget import Budget
+from eigensieve.core.column_stats import class_contrasts
 from eigensieve.core.pursuit import Answer, judge
-from eigensieve.core.uncorrelated import class_contrasts
 from eigensieve.solvers.basis_pursuit import solve_simplex
 from eigensieve.solvers.bregman import enough_mu, solve_bregman
 from eigensieve.solvers.row_pursuit import solve_row_sparse
