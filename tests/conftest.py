@@ -39,7 +39,12 @@ def ctrl_c_works() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels() -> None:
-    """On a fresh machine kernels are compiled first: limits of time are not about compilers."""
+    """On a fresh machine kernels are compiled first: limits of time are not about compilers.
+
+    Not where EIGENSIEVE_COMPILE_LATE is set: a few tests need few of them.
+    """
+    if os.environ.get("EIGENSIEVE_COMPILE_LATE"):
+        return
     from eigensieve.cli.warmup import run_small_problems
     from eigensieve.kernels.compile import is_cached
     from eigensieve.kernels.leaps import visit

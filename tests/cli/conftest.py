@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from markupsafe import Markup
 
 from eigensieve.cli.main import cli
 from eigensieve.datasets.loader import load_table
@@ -29,6 +30,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return result
 
     return _run
+
+
+@pytest.fixture(autouse=True)
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures have tests of their own; commands that run in a process of their own draw them."""
+    monkeypatch.setattr("eigensieve.report.sections.drawn", lambda *_: Markup("<svg></svg>"))
 
 
 def as_frame(name: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigensieve.cli.warmup import find_kernels, find_unreached, run_small_problems
+from eigensieve.cli.warmup import find_kernels, find_unreached
 from eigensieve.datasets.loader import EMBEDDED
 from tests.cli.files import FILES, contents
 
@@ -113,12 +113,8 @@ def test_data_show_unknown(run, monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- warmup
 
 
-def test_warmup(run) -> None:
+def test_warmup_reaches_every_kernel(run) -> None:
     assert f"{len(find_kernels())} kernel(s) ready after" in run("warmup").stdout
-
-
-def test_warmup_reaches_every_kernel() -> None:
-    run_small_problems()
     assert find_unreached() == []
 
 

@@ -36,7 +36,7 @@ def test_killed_runs_end_with_the_same_files(tmp_path: Path) -> None:
     with start(whole) as job:
         assert job.wait(timeout=120) == 0
     checkpoint = killed / "eigensieve-out" / CHECKPOINT
-    for n_results in (2, 20, 45):
+    for n_results in (2, 30):
         with start(killed) as job:
             while results_in(checkpoint) < n_results and job.poll() is None:
                 time.sleep(0.01)

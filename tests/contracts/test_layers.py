@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "report": RESULTS | {"plots", "experiments"},
     "cli": RESULTS | {"plots", "experiments", "report", "proofs", FACE},
     "__main__": {"cli"},
-    FACE: RESULTS | {"plots", "report", "proofs", "tl", "pl"},
+    FACE: RESULTS | {"plots", "report", "proofs", "tl", "pl", "_version"},
 }
 SKLEARN_ROOMS = {"estimators", "studies", "datasets", "experiments", "cli"}
 NOT_IN_CORE = {"sklearn", "pandas", "numba", "matplotlib"}

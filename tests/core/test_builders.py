@@ -214,3 +214,30 @@ def test_bad_input(call, says: str) -> None:
     X, y = make_data(10, 4, 2)
     with pytest.raises(InputError, match=says):
         call(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        (np.array([0, "0", 1, "1"], dtype=object), "several types"),
+        (np.array([0.0, 1.0, 0.0, np.nan]), "missing labels"),
+        (np.array(["a", "b", "a", None], dtype=object), "missing labels"),
+    ],
+)
+def test_labels_that_are_no_classes(y: np.ndarray, says: str) -> None:
+    """Found by fuzzing: a TypeError of numpy; a missing label was a class of its own."""
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    with pytest.raises(InputError, match=says):
+        es.lda_pencil(X, y)
+    with pytest.raises(InputError, match=says):
+        es.ClassStats.from_data(X, y)
+
+
+def test_sizes_far_apart_give_no_warning() -> None:
+    """Found by fuzzing: an overflow in the secular equation of greedy search."""
+    X = np.zeros((3, 4))
+    X[2, 2:] = 2e16, 3e38
+    pencil = es.pca_pencil(X)
+    solution = es.solve(pencil, 2)
+    solution.verify(pencil)
+    assert 3 in solution.support

@@ -8,6 +8,7 @@ import pytest
 import eigensieve as es
 from eigensieve.core.budget import Budget
 from eigensieve.core.dca import Climb, Penalty, semidefinite_shift
+from tests.oracles.instances import near_singular_pair
 
 SEEDS = range(12)
 KINDS = ("pca", "gev", "lda", "cca", "indefinite", "factor")
@@ -138,3 +139,14 @@ def test_free_features_stay() -> None:
     ascent = climb.run(0.9 * climb.rho_max, Budget(), 1000)
     assert weakest in ascent.support
     assert ascent.support.size < 5
+
+
+def test_values_beside_a_large_shift() -> None:
+    """Found by fuzzing: x'Ax lost its digits where A is indefinite and B nearly singular."""
+    pencil = near_singular_pair(np.random.default_rng(44))
+    path = es.dc_path(pencil)
+    assert path.cardinalities.max() > 0
+    for x, value in zip(path.vectors.T, path.values):
+        size = np.abs(x) @ np.abs(pencil.A) @ np.abs(x)
+        slack = 1e-9 + 1e-14 * np.abs(x) @ np.abs(pencil.B) @ np.abs(x)
+        assert abs(x @ pencil.A @ x - value) <= slack * size

@@ -165,3 +165,24 @@ def test_semidefinite_or_not() -> None:
         assert es.Pencil((Q * values) @ Q.T).is_psd is expected
         H = Q.T
         assert es.FactorPencil(H, None, np.ones(30), core=np.diag(values)).is_psd is expected
+
+
+@pytest.mark.parametrize(("A", "B"), [(1.0, 1e-314), (0.03, 1e-214), (1e300, None), (1.0, 1e300),
+                                      (1e-300, None), (1e-150, 1e100)])  # fmt: skip
+def test_sizes_whose_squares_overflow_are_refused(A: float, B: float | None) -> None:
+    """Found by fuzzing: a bare ValueError of scipy, or warnings of overflow from a solver."""
+    with pytest.raises(PencilError, match="rescale"):
+        es.Pencil([[A]], None if B is None else [[B]])
+
+
+@pytest.mark.parametrize(("H", "W", "d"), [(1e300, 1.0, 1.0), (1.0, 1e300, 1.0), (1.0, 1.0, 1e-300),
+                                           (1.0, 1.0, 1e300)])  # fmt: skip
+def test_extreme_factors_are_refused(H: float, W: float, d: float) -> None:
+    with pytest.raises(PencilError, match="rescale"):
+        es.FactorPencil([[H]], [[W]], [d])
+
+
+def test_allowed_sizes_are_solved_without_a_warning() -> None:
+    for A, B in ((1e140, None), (1.0, 1e-130), (1e130, 1e-9), (1e-150, None)):
+        pencil = es.Pencil(A * np.eye(3), None if B is None else B * np.eye(3))
+        es.solve(pencil, 2).verify(pencil)

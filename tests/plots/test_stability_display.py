@@ -12,7 +12,9 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from eigensieve.plots import StabilityDisplay
+import eigensieve as es
+from eigensieve.errors import InputError
+from eigensieve.plots import CVPathDisplay, StabilityDisplay
 from eigensieve.plots._style import FAINT, PALETTE
 from eigensieve.plots.stability import MOST_BARS
 from eigensieve.report.figures import inline_svg
@@ -167,3 +169,13 @@ def test_draws_on_the_axes_it_is_given() -> None:
     assert display.errorbar_ is not None
     assert display.figure_ is figure
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("display", [CVPathDisplay, StabilityDisplay])
+def test_a_study_without_cross_validation(display) -> None:
+    """Found by fuzzing: a KeyError, and a ValueError of matplotlib."""
+    X = np.array([[0.1], [-0.1], [0.6], [0.2]])
+    study = es.study(X, [0, 1, 0, 1], ks=(1,), cv=2, n_repeats=1)
+    assert study.cv is None
+    with pytest.raises(InputError, match="no cross-validation"):
+        display.from_study(study)

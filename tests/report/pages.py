@@ -26,14 +26,16 @@ def text_of(html: str) -> str:
     return " ".join(" ".join(parser.parts).replace("\u00a0", " ").split())
 
 
-def assert_opens_offline_and_fits(
-    browser: Any, path: Path, width: int, *, n_scripts: int = 0
-) -> None:
-    """No request, no console message, figures to be seen, no scrolling sideways.
+WIDTHS = (1280, 768, 380, 320)
+SIZES = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.width, box.height])"
+
+
+def assert_opens_offline_and_fits(browser: Any, path: Path, *, n_scripts: int = 0) -> None:
+    """No request, no console message, figures to be seen, no scrolling sideways at any width.
 
     Nothing is active but, where it is expected, the page's own script.
     """
-    context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
+    context = browser.new_context(offline=True)
     page = context.new_page()
     troubles: list[str] = []
     requests: list[str] = []
@@ -43,14 +45,12 @@ def assert_opens_offline_and_fits(
     page.on("request", lambda asked: requests.append(asked.url))
     page.goto(path.as_uri())
     page.locator("details summary").evaluate_all("all => all.forEach(one => one.click())")
-    figures = page.locator("figure svg").all()
-    assert figures
-    for figure in figures:
-        box = figure.bounding_box()
-        assert box is not None
-        assert box["width"] > 250
-        assert box["height"] > 50
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        figures = page.locator("figure svg").evaluate_all(SIZES)
+        assert figures
+        assert all(wide > 250 and high > 50 for wide, high in figures), (width, figures)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("script").count() == n_scripts
     assert page.locator("img, iframe, object, embed, [onerror], [onclick], [onload]").count() == 0
     assert troubles == []

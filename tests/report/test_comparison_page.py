@@ -215,8 +215,7 @@ def test_page_opens_offline_and_fits(
 ) -> None:
     path = tmp_path / "compare.html"
     write_comparison_report(request.getfixturevalue(name), path)
-    for width in (1280, 768, 380, 320):
-        assert_opens_offline_and_fits(browser, path, width)
+    assert_opens_offline_and_fits(browser, path)
 
 
 @pytest.mark.browser

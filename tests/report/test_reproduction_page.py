@@ -139,5 +139,4 @@ def test_the_page_opens_offline_and_fits(
         path = tmp_path / f"{name}.html"
         html = render_reproduction([result], drawings(result), command="eigensieve x")
         path.write_text(html, encoding="utf-8")
-        for width in (1280, 768, 380, 320):
-            assert_opens_offline_and_fits(browser, path, width)
+        assert_opens_offline_and_fits(browser, path)

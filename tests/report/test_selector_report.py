@@ -258,8 +258,7 @@ def test_a_fitted_selector(variant: str) -> None:
     assert f"Cycles {selector.n_iter_}; converged" in said
     assert f"{selector.n_iter_} {words.significant(selector.objective_, 8)} Methods" in said
     assert "random_state=0" in said
-    again = QAlphaSelector(10, variant=variant, n_permutations=3, random_state=0).fit(X, y)
-    assert html == render_selector_report(again, names=[f"gene {j}" for j in range(100)])
+    assert html == render_selector_report(selector, names=[f"gene {j}" for j in range(100)])
 
 
 def test_a_fitted_selector_on_noise_and_without_convergence() -> None:

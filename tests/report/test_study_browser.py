@@ -16,7 +16,6 @@ from tests.report.pages import assert_opens_offline_and_fits
 from tests.report.stand_ins import SCRIPT
 
 pytestmark = pytest.mark.browser
-WIDTHS = (1280, 768, 380, 320)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +38,7 @@ def test_page_opens_offline_and_fits(
 ) -> None:
     study = request.getfixturevalue(name)
     path = page_of(name, study)
-    for width in WIDTHS:
-        assert_opens_offline_and_fits(browser, path, width, n_scripts=int(len(study.ks) > 1))
+    assert_opens_offline_and_fits(browser, path, n_scripts=int(len(study.ks) > 1))
 
 
 def test_hostile_names_are_shown_and_do_nothing(browser: Any, page_of: Any, hostile: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import signal
 import time
@@ -271,3 +272,21 @@ def test_no_pencil() -> None:
 def test_names_are_those_of_all_features(claim: Certificate) -> None:
     with pytest.raises(es.errors.InputError, match="names has 1 entries; the pencil has 4"):
         claim.explain(names=["a"])
+
+
+def test_blocks_without_features_of_the_set() -> None:
+    """Found by fuzzing: a set in two of three blocks was refused, as k = (1, 1, 0)."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(7, 7))
+    A = A @ A.T
+    pencil = es.Pencil(A, blocks=[0, 1, 2, 0, 1, 2, 2])
+    for blocks, support in (([0, 1], [0, 1]), ([0, 2], [3, 5, 6]), ([1, 2], [1, 2])):
+        claim = es.certify(pencil, support, time_limit=None)
+        counts = [np.sum(pencil.blocks[support] == b) for b in blocks]
+        rivals = [
+            S for S in itertools.combinations(range(7), len(support))
+            if [np.sum(pencil.blocks[list(S)] == b) for b in blocks] == counts
+        ]  # fmt: skip
+        best = max(naive.score(A, np.eye(7), list(S), "lambda_max") for S in rivals)
+        assert claim.bound == pytest.approx(best, rel=1e-5)
+        assert pencil.blocks.tolist() == [0, 1, 2, 0, 1, 2, 2]

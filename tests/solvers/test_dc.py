@@ -34,10 +34,10 @@ def random_pencil(seed: int) -> es.Pencil:
 
 
 @pytest.mark.parametrize("solver", ["dc", "scotlass"])
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_exactly_k_for_every_k(solver: str, block: int) -> None:
-    """200 pencils in all."""
-    for seed in range(50 * block, 50 * block + 50):
+    """96 pencils in all, 16 of every kind."""
+    for seed in range(48 * block, 48 * block + 48):
         pencil = random_pencil(seed)
         path = es.solve_path(pencil, solver=solver, swap=False)
         path.verify(pencil)

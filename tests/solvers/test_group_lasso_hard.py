@@ -131,3 +131,24 @@ def test_a_covariance_that_is_not_definite_is_an_error_of_ours() -> None:
     spoilt = replace(path.problem, quadratic=np.full(30, -1e6))
     with pytest.raises(InputError, match="not positive definite in double precision"):
         spoilt.discriminate(path[0].support, path[0].rows, path[0].penalty)
+
+
+@pytest.mark.parametrize("solver", ["working-set", "dual", "variational"])
+def test_at_lambda_max_nothing_is_used_whatever_the_time(solver: str) -> None:
+    """Found by fuzzing: with no time left the dual kept a feature by round-off."""
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(8, 3))
+        y = np.arange(8) % 2
+        path = es.gloss_path(X, y, [1.0], ridge=0.1, solver=solver, time_limit=0.0)
+        assert path[0].support.size == 0
+
+
+def test_large_columns_beside_a_small_ridge() -> None:
+    """Found by fuzzing: a LinAlgError of the dual's Newton step."""
+    for seed in range(10):
+        X, y = 1e8 * np.random.default_rng(seed).normal(size=(6, 1)), np.arange(6) % 2
+        path = es.gloss_path(X, y, [0.9, 0.3], ridge=0.1, solver="dual")
+        plain = es.gloss_path(X, y, [0.9, 0.3], ridge=0.1, solver="working-set")
+        for solution, other in zip(path, plain):
+            solution.verify(path.problem)
+            assert solution.objective == pytest.approx(other.objective, rel=1e-6)

@@ -45,7 +45,7 @@ def test_more_time_never_gives_a_worse_bound(monkeypatch: pytest.MonkeyPatch) ->
 
     optimum, looks = look(10_000)
     assert optimum.is_certified
-    solutions = [look(most)[0] for most in range(looks - 600, looks, 40)]
+    solutions = [look(most)[0] for most in range(looks - 600, looks, 75)]
     assert len({s.n_nodes for s in solutions}) > 5  # ended in the middle of many branches
     for short, longer in itertools.pairwise(solutions):
         assert short.objective <= longer.objective * (1 + 1e-9)

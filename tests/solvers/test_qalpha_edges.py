@@ -219,3 +219,11 @@ def test_the_cost_of_a_cycle(options: dict[str, Any], expected: int) -> None:
     rows = make_rows(table().T, chosen)
     family = make_family(rows, chosen, np.arange(30) % 3, np.random.default_rng(0))
     assert family.cost == expected
+
+
+def test_features_that_hardly_vary_verify() -> None:
+    """Found by fuzzing: 1000 and 1000.00000001 leave five digits, and verify asked for six."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        M = np.vstack([1e3 + 1e-8 * rng.normal(size=6), rng.normal(size=(2, 6))])
+        es.qalpha(M, 2).verify(M)

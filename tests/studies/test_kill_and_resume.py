@@ -15,7 +15,7 @@ import pytest
 
 from tests.studies.whole import as_bytes, plain_study
 
-KILLS = 20
+KILLS = 12
 LONGEST = 0.5  # seconds until a kill
 
 if not hasattr(os, "fork"):

@@ -68,7 +68,7 @@ def assert_at_chance(found: Sequence[HonestError], chance: float) -> None:
     assert np.mean(covered) >= 0.75
 
 
-@pytest.mark.parametrize("k", KS)
+@pytest.mark.parametrize("k", [1, 5, 20])
 def test_error_of_every_k_is_at_chance(k: int) -> None:
     assert_at_chance([honest(noise(s, n=(40, 50, 60)[s % 3]), ks=(k,)) for s in range(20)], 0.5)
 
@@ -141,14 +141,14 @@ def too_small(p_values: Sequence[float]) -> float:
 
 
 def test_p_values_are_not_too_small() -> None:
-    p_values = [p_value(noise(s, 24, 20), 9) for s in range(200)]
+    p_values = [p_value(noise(s, 24, 20), 9) for s in range(80)]
     assert too_small(p_values) > 0.01
     assert np.mean(p_values) < 0.75  # nor useless
 
 
 def test_p_values_with_groups_are_not_too_small() -> None:
     model = es.RankedLDA("anova")
-    p_values = [p_value(patients(s, 12, 20), 9, model) for s in range(60)]
+    p_values = [p_value(patients(s, 12, 20), 9, model) for s in range(40)]
     assert too_small(p_values) > 0.01
     # labels that were exchanged between single samples would look far worse than those there are
     ungrouped = [p_value((*patients(s, 12, 20)[:2], None), 9, model) for s in range(20)]

@@ -177,3 +177,11 @@ def test_single_precision_and_a_far_origin() -> None:
     np.testing.assert_allclose(narrow.transform(X), wide.transform(X), atol=1e-4)
     moved = es.PreparedClassifier(es.SparseLDA(2)).fit(X + 1e6, y)
     np.testing.assert_array_equal(moved.predict(X + 1e6), wide.predict(X))
+
+
+def test_numbers_that_are_too_large() -> None:
+    """Found by fuzzing: a warning of overflow before the refusal; float32 has no 1e70."""
+    X = np.array([[-6e299], [-1e299], [1e299], [2e299]])
+    with pytest.raises(InputError, match="rescale"):
+        es.PreparedClassifier().fit(X, [0, 1, 0, 1])
+    es.PreparedClassifier(es.SparseLDA(1)).fit(np.float32([[1], [2], [1.5], [3]]), [0, 1, 0, 1])

@@ -183,8 +183,9 @@ def _iterate(climb: Climb, rho: float, budget: Budget, max_iter: int, least: int
         nu = float(g @ x - t @ np.abs(x))
         moved = float(np.square(x - old) @ diagonal) + lost
         change = float(np.sqrt(moved / (np.square(x) @ diagonal)))
-        g = _slope(part.pencil, x, climb.tau)
-        value = float(x @ g) - climb.tau
+        Ax = part.pencil.apply_A(x)
+        g = Ax + climb.tau * part.pencil.apply_B(x) if climb.tau else Ax
+        value = float(x @ Ax)  # x'g - tau cancels where B is nearly singular
         history.append(value - rho * penalty.cost(x, part.at))
     S, converged = np.flatnonzero(x), change <= climb.tol
     return Ascent(part.at[S], x[S], nu - climb.tau, value, tuple(history), converged)

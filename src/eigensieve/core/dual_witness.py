@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from .criteria import EPS
 from .factor_pencil import FactorPencil
 from .perspective import ScaledPencil
 
 # A value is claimed with this much room for rounding, relatively.
 ROOM = 1e-11
-# What a factor of A may miss of it, per feature, in units of the pencil's scale.
-SLACK = 1e-14
+# What a factor of A may miss of it, per pair of features, in units of the pencil's scale.
+SLACK = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,12 @@ def find_witness(
     if logdet:
         offset += float(np.trace(G)) - len(G) - float(np.linalg.slogdet(G)[1])
     gains = np.einsum("ij,ij->i", rest @ G, rest) / D + slack
+    # what rounding may hide: nothing, unless B is nearly singular and X is huge
+    eps, slope = EPS * (T.size + 4), float(np.linalg.norm(G))
+    size = np.abs(rows).T @ np.abs(X)
+    lost = eps * np.linalg.norm(size + np.abs(H.T), axis=1)
+    gains += slope * lost * (2.0 * np.linalg.norm(rest, axis=1) + lost) / D
+    offset += slope * eps * float(np.sum(np.abs(X) * size[at]))
     return Witness(U, offset, gains, T, X, G, D if explicit else None)
 
 
@@ -174,30 +181,30 @@ def _class_basis(priors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Majorant:
-    """For a proof about plain matrices: A <= FF' + diag(slack), and floor diag(B) <= B.
+    """For a proof about plain matrices: A <= FF' + diag(slack), and least diag(B) <= B.
 
-    A factor that was computed misses A by some rounding. With the floor it is known how little
+    A factor that was computed misses A by some rounding. With ``least`` it is known how little
     that can be worth to any set.
     """
 
     factor: np.ndarray
     slack: np.ndarray
-    floor: float
+    least: float
     gain: float  # what the slack of a feature adds to its gain at most
 
     @classmethod
     def of(cls, scaled: ScaledPencil) -> Majorant:
         everything, diag_B = np.arange(scaled.size), scaled.pencil.diag_B
         smallest = float(linalg.eigvalsh(scaled.block(everything))[0])
-        floor = max(0.9 * smallest, 0.0)
-        share = SLACK * scaled.size * scaled.pencil.scale
+        least = max(0.9 * smallest, 0.0)
+        share = SLACK * scaled.size * (scaled.size + 8) * scaled.pencil.scale
         factor = (scaled.H * np.sqrt(diag_B)).T
-        return cls(factor, share * diag_B, floor, share / floor if share else 0.0)
+        return cls(factor, share * diag_B, least, share / least if share else 0.0)
 
     def as_plain(self) -> dict[str, Any]:
         """As the header of a proof has it."""
         return {
             "factor": self.factor.tolist(),
             "slack": self.slack.tolist(),
-            "floor": self.floor,
+            "least": self.least,
         }

@@ -97,24 +97,29 @@ class Prover:
 
     def prove(self, found: Solution, budget: Budget, wish: ProofWish) -> Solution:
         """Write the file; the solution then claims what the file shows, no more."""
-        file = ProofFile()
+        with ProofFile() as file:
+            bound, stopped = self._show(found, budget, file)
+            bound = max(bound, found.objective)
+            shown = replace(
+                found,
+                bound=bound,
+                status=self._status(found.objective, bound, stopped or found.status, found),
+                seconds=budget.seconds,
+            )
+            file.write(wish.path, self._header(shown, wish))
+        return shown
+
+    def _show(
+        self, found: Solution, budget: Budget, file: ProofFile
+    ) -> tuple[float, Status | None]:
+        """Write the tree; what it shows, and what ended it early, if anything did."""
         target = Target(self.problem, budget.gap_tol)
         level = target.outward(target.cut(target.inward(found.objective)))
         if np.isfinite(found.bound):  # a search that was stopped may know no more than that
             level = max(level, found.bound)
         if self.by_level:
-            bound, stopped = self._by_level(file, level, found.objective, budget)
-        else:
-            bound, stopped = self._by_duals(file, target, level, found, budget)
-        bound = max(bound, found.objective)
-        shown = replace(
-            found,
-            bound=bound,
-            status=self._status(found.objective, bound, stopped or found.status, found),
-            seconds=budget.seconds,
-        )
-        file.write(wish.path, self._header(shown, wish))
-        return shown
+            return self._by_level(file, level, found.objective, budget)
+        return self._by_duals(file, target, level, found, budget)
 
     @staticmethod
     def _status(value: float, bound: float, otherwise: Status, found: Solution) -> Status:
@@ -137,10 +142,16 @@ class Prover:
     def _by_duals(
         self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
     ) -> tuple[float, Status | None]:
-        problem, value = target.problem, target.inward(found.objective)
-        statement = Statement(self.problem.criterion, ScaledPencil(problem))
+        statement = Statement(self.problem.criterion, ScaledPencil(self.problem))
         self.about = statement.about()
-        proof = DualProof(problem, self.state, value, target.inward(level), statement, file, budget)
+        if statement.slack:  # it is worth the same in every criterion: no going back and forth
+            proof = DualProof(
+                self.problem, self.state, found.objective, level, statement, file, budget
+            )
+            proof.write(found.support)
+            return proof.worst, proof.stopped
+        value, level = target.inward(found.objective), target.inward(level)
+        proof = DualProof(target.problem, self.state, value, level, statement, file, budget)
         proof.write(found.support)
         return target.outward(proof.worst), proof.stopped
 

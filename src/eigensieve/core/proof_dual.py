@@ -28,6 +28,8 @@ TUNE_LIMIT = 60
 MAX_ITER, SOLVED, HOPELESS = 60, 1e-7, 0.05
 # What is left of B for the features that are IN, whose exact elimination is worth more.
 LEAST = 1e-10
+# Of what is left of B after an elimination no digits are known below this.
+ROUND_OFF = 1e-12
 # How far a tuned diagonal stays inside B.
 INSIDE = 1e-7
 WEIGHTLESS = 1e-9
@@ -97,6 +99,8 @@ class DualProof:
         if value <= self.cut:
             self._leaf(witness, value)
             return None
+        if not 0 < need < inside.size - inside.sum():
+            return state
         must, cannot = witness.decide(inside, need, self.cut)
         if not (must.any() or cannot.any()):
             return state
@@ -236,12 +240,13 @@ class DualProof:
         """If one feature is missing, B need only be definite on what is IN and that one."""
         forced, free = np.flatnonzero(node.state == IN), np.flatnonzero(node.state == FREE)
         D = np.full(node.state.size, LEAST)
-        D[free] = 1.0 * (1 - 1e-8)
-        if forced.size:
-            L = np.linalg.cholesky(self.B[np.ix_(forced, forced)])
-            C = linalg.solve_triangular(L, self.B[np.ix_(forced, free)], lower=True)
-            D[free] -= np.einsum("ij,ij->j", C, C)
-            D[free] *= 1 - 1e-8
+        L, failed = linalg.lapack.dpotrf(
+            self.B[np.ix_(forced, forced)] - 2 * LEAST * np.eye(forced.size), lower=True
+        )
+        if failed:
+            return []
+        C = linalg.solve_triangular(L, self.B[np.ix_(forced, free)], lower=True)
+        D[free] = (1.0 - np.einsum("ij,ij->j", C, C)) * (1 - 1e-8) - ROUND_OFF
         if D[free].min() <= 2 * LEAST:
             return []
         U = np.flatnonzero(node.state != OUT)

@@ -25,8 +25,14 @@ class ProofFile:
     """The records of a proof; the header, which has the bound that came out, is written last."""
 
     def __init__(self) -> None:
-        self._body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by `write`)
+        self._body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by __exit__)
         self.n_records = 0
+
+    def __enter__(self) -> ProofFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._body.close()
 
     def clear(self) -> None:
         """Forget what was written."""
@@ -69,7 +75,6 @@ class ProofFile:
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)
-            self._body.close()
 
     def _pieces(self, header: dict[str, Any]) -> Iterator[bytes]:
         yield _line(header)

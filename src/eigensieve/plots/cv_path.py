@@ -12,7 +12,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
-from ..errors import OptionError
+from ..errors import InputError, OptionError
 from ._style import FAINT, INK, PALETTE, figure_of, house_style, legend_above, new_figure
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class CVPathDisplay:
     def from_study(cls, study: Study) -> CVPathDisplay:
         """The errors of a study, and its k."""
         table = study.table
+        require_folds(len(table) > 0)
         errors = (table["error"], table["se"], table["balanced_error"])
         return cls(study.ks, *errors, study.best_k, study.score, study.chose_k)
 
@@ -139,6 +140,12 @@ class CVPathDisplay:
         heights = dict(zip(self.ks, self._curves[0]))
         marks = mark_k(self.ax_, k, heights.get(k), is_chosen=self.is_chosen)
         self.chosen_line_, self.chosen_label_ = marks
+
+
+def require_folds(are_there: bool) -> None:
+    """Refuse a study whose cross-validation could not be had."""
+    if not are_there:
+        raise InputError("the study has no cross-validation to draw; study.notes says why")
 
 
 def set_k_axis(ax: Axes, ks: Sequence[int], chosen: int | None = None) -> None:

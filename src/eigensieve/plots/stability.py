@@ -21,7 +21,7 @@ from ._style import (
     plain,
     short_names,
 )
-from .cv_path import mark_k, set_k_axis
+from .cv_path import mark_k, require_folds, set_k_axis
 
 if TYPE_CHECKING:
     from ..studies.result import Study
@@ -88,6 +88,7 @@ class StabilityDisplay:
     def from_study(cls, study: Study) -> StabilityDisplay:
         """The frequencies at the k of a study, and its index for every k."""
         table, k = study.stability_index, study.best_k
+        require_folds(k in study.stability)
         return cls(
             study.names,
             study.stability[k],

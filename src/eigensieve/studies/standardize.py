@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.feature_blocks import feature_slices
-from ..core.magnitudes import ROUND_OFF
+from ..core.magnitudes import ROUND_OFF, refuse_extremes
 from ..core.stats import ClassStats
 from ..errors import InputError, OptionError
 
@@ -37,9 +37,10 @@ class Standardizer:
             stats = ClassStats.from_data(X, np.zeros(X.shape[0], dtype=np.int8), form="rows")
             scale = np.sqrt(stats.within_variance())  # exactly 0 for a constant column
             return cls(np.zeros(X.shape[1]), np.where(scale > 0, scale, 1.0), fill)
+        magnitude = np.maximum(X.max(axis=0), -X.min(axis=0))
+        refuse_extremes(magnitude)
         center = X.mean(axis=0, dtype=np.float64)
         scale = X.std(axis=0, dtype=np.float64)
-        magnitude = np.maximum(X.max(axis=0), -X.min(axis=0))
         flat = scale <= ROUND_OFF * magnitude
         return cls(center, np.where(flat, 1.0, scale), fill)
 

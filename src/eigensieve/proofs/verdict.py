@@ -1,0 +1,99 @@
+"""What the check of a proof came to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import VerificationError
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of :func:`check_proof`.
+
+    Attributes
+    ----------
+    accepted : bool
+        Whether every claim of the file was verified.
+    reason : str or None
+        Why not.
+    line : int or None
+        The line of the file that failed, from 1 on.
+    bound : float or None
+        What no admissible set scores above; None unless accepted, as the next three.
+    objective : float or None
+        What the support scores at least.
+    unit : float or None
+        What the gap is measured in: the objective, or the scale of the problem if larger.
+    criterion : str or None
+        "lambda_max", "trace" or "logdet".
+    n_features : int or None
+        The features of the table.
+    k : tuple of int or None
+        The size of the sets, by block.
+    support : tuple of int or None
+        The set that the proof is about, 0-based.
+    names : tuple of str or None
+        Its names, if the file has names.
+    is_constrained : bool
+        Whether features were fixed in or out from the start.
+    n_nodes, n_leaves : int
+        Records of the tree that were read.
+    n_exact : int
+        Records that needed exact rationals.
+    seconds : float
+    """
+
+    accepted: bool
+    reason: str | None
+    line: int | None
+    bound: float | None
+    objective: float | None
+    unit: float | None
+    criterion: str | None
+    n_features: int | None
+    k: tuple[int, ...] | None
+    support: tuple[int, ...] | None
+    names: tuple[str, ...] | None
+    is_constrained: bool
+    n_nodes: int
+    n_leaves: int
+    n_exact: int
+    seconds: float
+
+    @property
+    def gap(self) -> float | None:
+        """How much better another set can be, relative to the unit; None unless accepted."""
+        if self.bound is None or self.objective is None or self.unit is None:
+            return None
+        room = max(self.bound - self.objective, 0.0)
+        if room == 0.0:
+            return 0.0
+        return room / self.unit if self.unit > 0.0 else math.inf
+
+    def raise_if_rejected(self) -> Verdict:
+        """The verdict itself, or :class:`~eigensieve.errors.VerificationError`."""
+        if not self.accepted:
+            raise VerificationError(self.explain())
+        return self
+
+    def explain(self) -> str:
+        """One sentence: what is proved, or why nothing is."""
+        if not self.accepted:
+            return f"not proved: line {self.line} {_as_predicate(self.reason or '')}"
+        assert self.k is not None
+        sizes = " + ".join(map(str, self.k))
+        among = ", among those with the fixed features," if self.is_constrained else ""
+        return (
+            f"proved: no set of {sizes} of the {self.n_features:,} features{among} has a "
+            f"{self.criterion} above {self.bound:.10g}; the set given has at least "
+            f"{self.objective:.10g}"
+        )
+
+
+def _as_predicate(reason: str) -> str:
+    """A reason after the words "line 3"."""
+    return (
+        reason if reason.startswith(("is ", "has ", "needs ", "branches ")) else f"fails: {reason}"
+    )

@@ -1,0 +1,167 @@
+"""Which claim of a proof is false, by brute force in plain numpy.
+
+Only clear cases count: a claim is called false if it misses by more than ``CLEAR``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.proofs.naive_prover import Problem
+from tests.proofs.proof_files import Lines
+
+CLEAR = 1e-8
+
+
+class FalseClaim(Exception):
+    """What is wrong with a proof."""
+
+
+def find_false(problem: Problem, lines: Lines) -> str | None:
+    """A claim that is clearly false, or None; ``problem`` has the sets of the header."""
+    try:
+        _judge_header(problem, lines[0])
+        tree = _Tree(problem, lines)
+        start = sorted(set(range(problem.p)) - set(problem.include) - set(problem.exclude))
+        tree.judge(sorted(problem.include), start)
+        if tree.at < len(lines):
+            return "records after the end of the tree"
+    except FalseClaim as error:
+        return str(error)
+    return None
+
+
+def scale_of(problem: Problem) -> float:
+    unit = np.sqrt(problem.B.diagonal())
+    scale = float(np.abs(problem.A / unit[:, None] / unit).max())
+    return math.log1p(scale) if problem.criterion == "logdet" else scale
+
+
+def _judge_header(problem: Problem, header: dict[str, Any]) -> None:
+    sets = list(problem.sets())
+    support = tuple(sorted(header["support"]))
+    if support not in sets:
+        raise FalseClaim("the support is not admissible")
+    unit = max(abs(header["objective"]), scale_of(problem))
+    if problem.score(support) < header["objective"] - 2e-9 * unit:
+        raise FalseClaim("the objective is too high")
+    if max(map(problem.score, sets)) > header["bound"] + CLEAR * unit:
+        raise FalseClaim("the bound is below the optimum")
+    gap = (header["bound"] - header["objective"]) / unit
+    if header["status"] == "optimal" and gap > header["gap_tol"] + 1e-9:
+        raise FalseClaim("the gap is too wide")
+
+
+@dataclass
+class _Tree:
+    problem: Problem
+    lines: Lines
+    at: int = 1
+
+    def judge(self, inside: list[int], free: list[int]) -> None:
+        if self.at >= len(self.lines):
+            raise FalseClaim("a subtree is missing")
+        record = self.lines[self.at]
+        self.at += 1
+        node = _Node(self.problem, self.lines[0]["bound"], inside, free)
+        if "leaf" in record:
+            node.judge_leaf(record)
+        elif "branch" in record:
+            j = record["branch"]
+            if j not in free:
+                raise FalseClaim("a branch on what is not free")
+            left = [i for i in free if i != j]
+            self.judge(inside, left)
+            self.judge(sorted([*inside, j]), left)
+        else:
+            out, to_in = node.judge_fix(record)
+            left = [i for i in free if i not in out and i not in to_in]
+            self.judge(sorted([*inside, *to_in]), left)
+
+
+class _Node:
+    def __init__(self, problem: Problem, bound: float, inside: list[int], free: list[int]) -> None:
+        self.problem, self.bound, self.inside, self.free = problem, bound, inside, free
+        rest = set(inside) | set(free)
+        self.sets = [S for S in problem.sets() if set(inside) <= set(S) <= rest]
+        self.U = sorted(rest)
+
+    def judge_leaf(self, record: dict[str, Any]) -> None:
+        kind = record["leaf"]
+        if kind == "empty" and self.sets:
+            raise FalseClaim("a leaf is not empty")
+        if kind == "level":
+            self.judge_sets(self.sets)
+        if kind == "dual":
+            value = record["dual"]["value"]
+            if value > self.bound:
+                raise FalseClaim("a leaf is above the bound")
+            self.judge_dual(record["dual"], self.sets, value)
+
+    def judge_fix(self, record: dict[str, Any]) -> tuple[list[int], list[int]]:
+        fix = record["fix"]
+        to_in = fix.get("in", [])
+        out = (
+            [j for j in self.free if j not in fix["keep"]] if "keep" in fix else fix.get("out", [])
+        )
+        if not {*out, *to_in} <= set(self.free) or set(out) & set(to_in):
+            raise FalseClaim("a fix of what is not free")
+        excluded = [S for S in self.sets if set(out) & set(S) or not set(to_in) <= set(S)]
+        if "level" in record:
+            self.judge_sets(excluded)
+        else:
+            self.judge_dual(record["dual"], excluded, self.bound)
+        return out, to_in
+
+    def judge_sets(self, sets: list[tuple[int, ...]]) -> None:
+        unit = max(abs(self.bound), scale_of(self.problem))
+        if any(self.problem.score(S) > self.bound + CLEAR * unit for S in sets):
+            raise FalseClaim("a set of a node beats the bound")
+
+    def judge_dual(self, dual: dict[str, Any], sets: list[tuple[int, ...]], limit: float) -> None:
+        """The form must be PSD where it is used, and the sum at most the limit."""
+        if not self.sets:
+            return
+        problem, U = self.problem, self.U
+        T, rows = dual["rows"], np.array(dual["V"], dtype=float)
+        if len(dual["D"]) != len(U) or not set(T) <= set(U) or len(rows) != len(T):
+            raise FalseClaim("a witness does not fit its node")
+        D = dict(zip(U, dual["D"]))
+        if min(D.values()) <= 0.0:
+            raise FalseClaim("D is not positive")
+        few = sum(problem.k) - len(self.inside) <= 1
+        for index in [sorted({*S, *T}) for S in self.sets] if few else [U]:
+            B = problem.B[np.ix_(index, index)]
+            unit = np.sqrt(B.diagonal())
+            R = (B - np.diag([D[j] for j in index])) / unit[:, None] / unit
+            if np.linalg.eigvalsh(R)[0] < -CLEAR:
+                raise FalseClaim("B - diag(D) is not PSD")
+        offset, terms = self._terms(dual, D, rows)
+        for S in sets:
+            total = offset + sum(terms[j] for j in S)
+            if total > limit + CLEAR * max(abs(total), abs(limit)):
+                raise FalseClaim("a witness does not show its value")
+
+    def _terms(self, dual: dict[str, Any], D: dict[int, float], rows: np.ndarray) -> tuple:
+        problem, U = self.problem, self.U
+        assert problem.columns is not None
+        Z, weights, offset = problem.columns[U], problem.weights, 0.0
+        if "Q" in dual:
+            Q = np.array(dual["Q"])
+            if np.linalg.matrix_rank(Q) < len(Q):
+                raise FalseClaim("Q is singular")
+            offset = float((np.square(Q).sum(axis=1) / weights).sum()) - len(Q)
+            offset += float(np.log(weights).sum()) - 2 * np.linalg.slogdet(Q)[1]
+            Z, weights = Z @ Q, np.ones(len(Q))
+        R = problem.B[np.ix_(U, U)] - np.diag([D[j] for j in U])
+        V = np.zeros(Z.shape)
+        if len(rows):
+            V[[U.index(t) for t in dual["rows"]]] = rows
+        offset += float((weights * np.einsum("ic,ic->c", V, R @ V)).sum())
+        extra = 0.0 if problem.slack is None else problem.slack[U]
+        g = ((Z - R @ V) ** 2 @ weights + extra) / np.array([D[j] for j in U])
+        return offset, dict(zip(U, g.tolist()))
