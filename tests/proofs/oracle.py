@@ -162,6 +162,9 @@ class _Node:
         if len(rows):
             V[[U.index(t) for t in dual["rows"]]] = rows
         offset += float((weights * np.einsum("ic,ic->c", V, R @ V)).sum())
-        extra = 0.0 if problem.slack is None else problem.slack[U]
-        g = ((Z - R @ V) ** 2 @ weights + extra) / np.array([D[j] for j in U])
+        own = np.array([D[j] for j in U])
+        g = (Z - R @ V) ** 2 @ weights / own
+        if problem.slack is not None:
+            least = problem.pencil["least"] * problem.B.diagonal()[U]
+            g += problem.slack[U] / np.maximum(own, least)
         return offset, dict(zip(U, g.tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ import eigensieve as es
 from eigensieve.core.problem import make_problem
 from eigensieve.errors import PencilError
 from tests.contracts.bank import problem_bank
+from tests.proofs import naive_prover as naive
+from tests.proofs.mutations import CHANGES
+from tests.proofs.oracle import find_false
+from tests.proofs.proof_files import Lines, read_proof
+from tests.proofs.test_mutations import judge_mutations
 
 CRITERIA = ("lambda_max", "trace", "logdet")
 BANK = problem_bank()
@@ -122,3 +128,45 @@ def test_another_table_is_another_matter(tmp_path: Path) -> None:
     verdict = es.check_proof(file, other, y)
     assert not verdict.accepted
     assert "table" in verdict.reason
+
+
+# ---------------------------------------------------------------- false copies
+
+
+def prove_all(folder: Path) -> list[tuple[naive.Problem, Lines]]:
+    """Problems of all kinds, each with the lines of its proof by the real prover."""
+    X, y = TABLES["plain"], np.arange(24) % 3
+    rng = np.random.default_rng(2)
+    F, W = rng.normal(size=(7, 3)), rng.normal(size=(9, 7))
+    A, B = F @ F.T, W.T @ W / 9 + 0.1 * np.eye(7)
+    cases: list[tuple[naive.Problem, es.Pencil, Any]] = []
+    for criterion in CRITERIA:
+        for s, k in ((0.05, 3), (0.4, 4)):
+            problem = naive.lda_problem(X, y, k, criterion, shrinkage=s)
+            cases.append((problem, es.lda_pencil(X, y, shrinkage=s), k))
+        cases.append((naive.matrix_problem(A, B, 3, criterion), es.Pencil(A, B), 3))
+    cases.append((naive.pca_problem(X, 4), es.pca_pencil(X), 4))
+    views = X[:, :5], X[:, 5:]
+    problem = naive.cca_problem(*views, (2, 2), (0.1, 0.3))
+    cases.append((problem, es.cca_pencil(*views, shrinkage=(0.1, 0.3)), (2, 2)))
+    found = []
+    for problem, pencil, k in cases:
+        file = folder / "true"
+        es.solve(pencil, k, "exact", problem.criterion, proof=file)
+        lines = read_proof(file)
+        about = lines[0]["pencil"]
+        if "factor" in about:  # the oracle judges with the factor of the file
+            problem.pencil, problem.slack = about, np.array(about["slack"])
+            problem.columns = np.array(about["factor"])
+            problem.weights = np.ones(problem.columns.shape[1])
+        found.append((problem, lines))
+    return found
+
+
+def test_false_copies_are_rejected(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed, (problem, lines) in enumerate(prove_all(tmp_path)):
+        assert find_false(problem, lines) is None
+        counts += judge_mutations(problem, lines, tmp_path, 50, seed)
+    assert counts.total() >= 500
+    assert set(counts) == {change.__name__ for change in CHANGES}
