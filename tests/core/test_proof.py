@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 
 import eigensieve as es
 from eigensieve.core.problem import make_problem
@@ -48,7 +49,7 @@ def test_the_solution_claims_what_the_file_does(file: Path, data, criterion: str
     assert shown.support.tolist() == plain.support.tolist()
     header = read(file)[0]
     assert header["bound"] == shown.bound
-    assert header["objective"] == shown.objective
+    assert header["objective"] == pytest.approx(shown.objective, rel=1e-12)
     assert header["support"] == shown.support.tolist()
     assert header["status"] == "optimal"
     score = make_problem(pencil, 3, criterion).score
@@ -80,6 +81,47 @@ def test_a_time_limit_leaves_a_proof_of_less(file: Path, data, criterion: str) -
     assert best.objective <= shown.bound < np.inf
     assert shown.status is es.Status.TIME_LIMIT or shown.is_certified
     assert read(file)[0]["bound"] == shown.bound
+    assert es.check_proof(file, *data).accepted
+
+
+@pytest.mark.parametrize("seconds", [0, 0.001, 0.02])
+def test_any_moment_will_do(file: Path, seconds: float) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    pencil = es.lda_pencil(X, y, shrinkage=0.0)
+    for criterion in ("trace", "logdet"):
+        es.solve(pencil, 5, "exact", criterion, time_limit=seconds, proof=file)
+        es.check_proof(file, X, y).raise_if_rejected()
+
+
+def test_excluded_features_do_not_set_the_scale(file: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 6))
+    X[:, 1] += y
+    X[:, 0] = y  # separates the classes without an error
+    for criterion in ("lambda_max", "trace", "logdet"):
+        pencil = es.lda_pencil(X, y, shrinkage=0.5)
+        assert es.solve(pencil, 2, "exact", criterion, exclude=[0], proof=file).is_certified
+        es.check_proof(file, X, y).raise_if_rejected()
+
+
+def test_class_means_on_a_line(file: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    column = rng.normal(size=(30, 1)) + y[:, None]
+    X = column * [1.0, 2.0, 3.0, 0.5]
+    for criterion in ("lambda_max", "trace", "logdet"):
+        es.solve(es.lda_pencil(X, y, shrinkage=0.5), 2, "exact", criterion, proof=file)
+        es.check_proof(file, X, y).raise_if_rejected()
+
+
+def test_a_set_of_some_blocks(file: Path) -> None:
+    W = np.random.default_rng(0).normal(size=(9, 7))
+    A = W.T @ W
+    pencil = es.Pencil(A, blocks=[0, 1, 2, 0, 1, 2, 2])
+    for chosen in ([0, 1], [3, 5, 6], [2, 5]):
+        es.certify(pencil, chosen, time_limit=None, proof=file)
+        es.check_proof(file, A=A, blocks=pencil.blocks).raise_if_rejected()
 
 
 def test_one_is_written_where_there_is_no_choice(file: Path, data) -> None:
@@ -87,6 +129,7 @@ def test_one_is_written_where_there_is_no_choice(file: Path, data) -> None:
     assert es.solve(pencil, 12, "exact", "logdet", proof=file).is_certified
     claim = es.certify(pencil, np.arange(12), "logdet", proof=file)
     assert claim.is_certified
+    assert claim.bound == read(file)[0]["bound"]
     assert read(file)[0]["support"] == list(range(12))
 
 

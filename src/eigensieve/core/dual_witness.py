@@ -74,12 +74,12 @@ def find_witness(
     logdet: bool,
     explicit: bool,
     G: np.ndarray | None = None,
-    slack: float = 0.0,
+    slack: np.ndarray | float = 0.0,
 ) -> Witness:
     """The witness of weights w of T: ``rows`` is B[T][:, U], H is (c, |U|), D belongs to U.
 
     G is the slope of the log-det where it is to touch; by default at the weights. ``slack`` adds
-    to every gain, see `Majorant`.
+    to the gains, see `Majorant`.
     """
     at = np.searchsorted(U, T)
     B_T = rows[:, at]
@@ -128,9 +128,9 @@ class Statement:
             self._majorant = Majorant.of(scaled)
 
     @property
-    def slack(self) -> float:
-        """What is to be added to every gain."""
-        return 0.0 if self._majorant is None else self._majorant.gain
+    def slack(self) -> np.ndarray:
+        """What is to be added to the gain of every feature."""
+        return np.zeros(self.scaled.size) if self._majorant is None else self._majorant.gains
 
     def diagonal(self) -> tuple[np.ndarray, bool]:
         """D for all features, scaled, and whether it is the diagonal part of B."""
@@ -190,16 +190,19 @@ class Majorant:
     factor: np.ndarray
     slack: np.ndarray
     least: float
-    gain: float  # what the slack of a feature adds to its gain at most
+    gains: np.ndarray  # what the slack of a feature adds to its gain at most
 
     @classmethod
     def of(cls, scaled: ScaledPencil) -> Majorant:
-        everything, diag_B = np.arange(scaled.size), scaled.pencil.diag_B
-        smallest = float(linalg.eigvalsh(scaled.block(everything))[0])
+        diag_B = scaled.pencil.diag_B
+        smallest = float(linalg.eigvalsh(scaled.block(np.arange(scaled.size)))[0])
         least = max(0.9 * smallest, 0.0)
+        missed = scaled.pencil.A / np.sqrt(np.outer(diag_B, diag_B)) - scaled.H.T @ scaled.H
         share = SLACK * scaled.size * (scaled.size + 8) * scaled.pencil.scale
+        slack = 2.0 * np.abs(missed).sum(axis=1) + share  # by Gershgorin
+        gains = np.divide(slack, least, out=np.full(slack.size, np.inf), where=least > 0)
         factor = (scaled.H * np.sqrt(diag_B)).T
-        return cls(factor, share * diag_B, least, share / least if share else 0.0)
+        return cls(factor, slack * diag_B, least, np.where(slack > 0, gains, 0.0))
 
     def as_plain(self) -> dict[str, Any]:
         """As the header of a proof has it."""

@@ -44,12 +44,14 @@ class ProofWish:
     names : of the features, or None
     table : how the table was read from its file, as JSON values, or None
     given : the set that the proof is to be about, if it is not the one that was found
+    sizes : features of every block, where some that have none were left out of the problem
     """
 
     path: Path
     names: list[str] | None = None
     table: dict[str, Any] | None = None
     given: np.ndarray | None = None
+    sizes: list[int] | None = None
 
 
 def as_wish(proof: str | os.PathLike[str] | ProofWish) -> ProofWish:
@@ -69,6 +71,7 @@ class Prover:
     def __init__(self, pencil: Pencil, k: Any, criterion: str, include: Any, exclude: Any) -> None:
         # excluded features are OUT of the tree: the file speaks of the table as it is
         self.problem = make_problem(pencil, k, criterion, include)
+        self.asked = make_problem(pencil, k, criterion, include, exclude)
         self.state = np.full(pencil.size, FREE, dtype=np.int8)
         self.state[self.problem.include] = IN
         self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
@@ -113,7 +116,7 @@ class Prover:
         self, found: Solution, budget: Budget, file: ProofFile
     ) -> tuple[float, Status | None]:
         """Write the tree; what it shows, and what ended it early, if anything did."""
-        target = Target(self.problem, budget.gap_tol)
+        target = Target(self.asked, budget.gap_tol)
         level = target.outward(target.cut(target.inward(found.objective)))
         if np.isfinite(found.bound):  # a search that was stopped may know no more than that
             level = max(level, found.bound)
@@ -130,10 +133,11 @@ class Prover:
     def _by_level(
         self, file: ProofFile, level: float, value: float, budget: Budget
     ) -> tuple[float, Status | None]:
-        if self.problem.pencil.scale == 0:
+        unit = self.asked.pencil.scale
+        if unit == 0:
             file.leaf("level", {"E": None})
             return 0.0, None
-        proof = LevelProof(self.problem, self.state, file, budget)
+        proof = LevelProof(self.problem, self.state, unit, file, budget)
         if proof.write(level):
             return level, None
         file.clear()
@@ -144,30 +148,32 @@ class Prover:
     ) -> tuple[float, Status | None]:
         statement = Statement(self.problem.criterion, ScaledPencil(self.problem))
         self.about = statement.about()
-        if statement.slack:  # it is worth the same in every criterion: no going back and forth
-            proof = DualProof(
-                self.problem, self.state, found.objective, level, statement, file, budget
-            )
-            proof.write(found.support)
-            return proof.worst, proof.stopped
-        value, level = target.inward(found.objective), target.inward(level)
-        proof = DualProof(target.problem, self.state, value, level, statement, file, budget)
+        # as a trace a log-det of rank one is known better; slack and more columns speak of the log
+        problem, value = self.problem, found.objective
+        as_trace = len(statement.scaled.H) == 1 and not statement.slack.any()
+        if as_trace:
+            problem = replace(problem, criterion=target.problem.criterion)
+            value, level = target.inward(value), target.inward(level)
+        proof = DualProof(problem, self.state, value, level, statement, file, budget)
         proof.write(found.support)
-        return target.outward(proof.worst), proof.stopped
+        return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
     def _header(self, shown: Solution, wish: ProofWish) -> dict[str, Any]:
         from .. import __version__
 
-        problem, support, value, status = self.problem, shown.support, shown.objective, shown.status
+        problem, quota = self.problem, self.problem.quota
+        support, status = shown.support, shown.status
         if wish.given is not None:
-            support, value = wish.given, problem.score(wish.given)
-            status = self._status(value, shown.bound, Status.FEASIBLE, shown)
-        quota = problem.quota
+            support, status = wish.given, Status.FEASIBLE
+        score = problem.score(support)
+        value = score - (problem.ceiling(support) - score)  # what rounding cannot take away
+        status = self._status(value, shown.bound, status, shown)
+        sizes = [problem.k] if quota is None else [quota[b] for b in sorted(quota)]
         return {
             "pencil": self.about,
             "n_features": problem.pencil.size,
             "names": wish.names,
-            "k": [problem.k] if quota is None else [quota[b] for b in sorted(quota)],
+            "k": sizes if wish.sizes is None else wish.sizes,
             "criterion": problem.criterion,
             "include": problem.include.tolist(),
             "exclude": self.exclude.tolist(),

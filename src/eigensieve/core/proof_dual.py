@@ -80,14 +80,15 @@ class DualProof:
         U = np.flatnonzero(self._root != OUT)
         witness = find_witness(
             self.scaled.rows(used, U), self.scaled.H[:, U], D[U], U, used,
-            relaxed.weights[used], self.logdet, not is_base, slack=self.statement.slack,
+            relaxed.weights[used], self.logdet, not is_base, slack=self.statement.slack[U],
         )  # fmt: skip
         state = self._narrow(self._root, witness)
         if state is None:
             return
         features = np.flatnonzero(state != OUT)
         if features.size > MOST_FEATURES or self.budget.stop() is not None:
-            self._give_up(state, witness)
+            self.file.clear()  # the witness is that of the root, not of what it has left
+            self._give_up(self._root, witness)
             return
         self._search(state, features, relaxed.weights, D, witness, is_base)
 
@@ -133,6 +134,7 @@ class DualProof:
         self.features = features
         self.B = self.scaled.block(features)
         self.H = np.ascontiguousarray(self.scaled.H[:, features])
+        self.slack = self.statement.slack[features]
         slopes = witness.gains[np.searchsorted(witness.U, features)]
         stack = [Node(state[features], weights[features], D[features], slopes, is_base)]
         n_nodes = 0
@@ -228,7 +230,7 @@ class DualProof:
         T = U[w[U] > WEIGHTLESS]
         found = find_witness(
             self.B[np.ix_(T, U)], self.H[:, U], node.D[U], U, T, w[T], self.logdet,
-            not node.is_base, slack=self.statement.slack,
+            not node.is_base, slack=self.slack[U],
         )  # fmt: skip
         return self._named(found)
 
@@ -252,7 +254,7 @@ class DualProof:
         U = np.flatnonzero(node.state != OUT)
         witness = partial(
             find_witness, self.B[np.ix_(forced, U)], self.H[:, U], D[U], U, forced,
-            np.ones(forced.size), self.logdet, True, slack=self.statement.slack,
+            np.ones(forced.size), self.logdet, True, slack=self.slack[U],
         )  # fmt: skip
         found = witness()
         if self.logdet:  # the log touches at the best of these sets

@@ -32,23 +32,26 @@ class NotShown(Exception):
 
 
 class LevelProof:
-    """Writes the tree that shows a level; ``state`` says what is IN or OUT from the start."""
+    """Writes the tree that shows a level.
+
+    ``state`` says what is IN or OUT from the start, ``unit`` how large A is on the others.
+    """
 
     def __init__(
-        self, problem: Problem, state: np.ndarray, file: ProofFile, budget: Budget
+        self, problem: Problem, state: np.ndarray, unit: float, file: ProofFile, budget: Budget
     ) -> None:
         self.problem, self.file, self.budget = problem, file, budget
         pencil = problem.pencil
         self._root = state
         self._d = 1.0 / np.sqrt(pencil.diag_B)
-        self.unit = pencil.scale or 1.0
+        self.unit = unit
         self._A = pencil.A * np.outer(self._d, self._d) / self.unit
         self._B = pencil.B * np.outer(self._d, self._d)
         self._blocks, self._needs = blocks_and_needs(problem)
 
     def write(self, level: float) -> bool:
         """Whether the tree was finished; if not, nothing can be said of what was written."""
-        self._N = level / self.unit * self._B - self._A
+        self._set_level(level)
         stack, n_nodes = [self._root], 0
         while stack:
             if self.budget.stop() is not None:
@@ -61,6 +64,10 @@ class LevelProof:
             self.budget.report("proof", "writing the proof", n_nodes, n_nodes=n_nodes)
         return True
 
+    def _set_level(self, level: float) -> None:
+        self._N = level / self.unit * self._B - self._A
+        self._margin = MARGIN * max(1.0, abs(level) / self.unit)
+
     def write_root(self, low: float) -> float:
         """Write a proof without branches, and return the level, ``low`` or more, that it shows."""
         U = np.flatnonzero(self._root != OUT)
@@ -69,7 +76,7 @@ class LevelProof:
         witness: dict[str, list[float] | None] = {"E": None}
         for _ in range(STEPS):
             middle = (low + high) / 2
-            self._N = middle / self.unit * self._B - self._A
+            self._set_level(middle)
             try:
                 found = self._examine(self._root)
             except NotShown:
@@ -134,16 +141,16 @@ class LevelProof:
         inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
         M = self._rest(inside, free)
         nothing = np.zeros(free.size)
-        if not linalg.lapack.dpotrf(M - MARGIN * np.eye(free.size))[1]:
+        if not linalg.lapack.dpotrf(M - self._margin * np.eye(free.size))[1]:
             return None, 0.0, nothing, nothing
         _, needs = self._counts(state)
         blocks = self._blocks[free]
         self._sure = self._must_have(M, free)
         if self._sure is not None:
             return None
-        D = np.maximum(np.sqrt(np.maximum(np.diag(M), 0.0)), MARGIN)
+        D = np.maximum(np.sqrt(np.maximum(np.diag(M), 0.0)), self._margin)
         D[(needs == 0)[blocks]] = FREELY * max(float(np.abs(M).max()), 1.0)
-        if np.any(np.diag(M)[(needs > 0)[blocks]] <= MARGIN):
+        if np.any(np.diag(M)[(needs > 0)[blocks]] <= self._margin):
             raise NotShown
         root = 1.0 / np.sqrt(D)
         theta, V = linalg.eigh(M * np.outer(root, root))
@@ -160,7 +167,7 @@ class LevelProof:
         if not inside.size:
             return N[np.ix_(free, free)]
         factor, failed = linalg.lapack.dpotrf(
-            N[np.ix_(inside, inside)] - MARGIN * np.eye(inside.size), lower=True
+            N[np.ix_(inside, inside)] - self._margin * np.eye(inside.size), lower=True
         )
         if failed:
             raise NotShown
@@ -170,11 +177,11 @@ class LevelProof:
     def _must_have(self, M: np.ndarray, free: np.ndarray) -> int | None:
         """A feature without which N is definite: every set above the level has it."""
         theta, V = linalg.eigh(M)
-        if not (theta.size > 1 and theta[0] < -MARGIN and theta[1] > MARGIN):
+        if not (theta.size > 1 and theta[0] < -self._margin and theta[1] > self._margin):
             return None
         j = int(np.argmin(np.square(V) @ (1.0 / theta)))
         others = np.delete(np.arange(free.size), j)
-        part = M[np.ix_(others, others)] - MARGIN * np.eye(others.size)
+        part = M[np.ix_(others, others)] - self._margin * np.eye(others.size)
         return None if linalg.lapack.dpotrf(part)[1] else int(free[j])
 
     def _split_sure(self, state: np.ndarray) -> None:

@@ -159,6 +159,7 @@ def certify(
     (True, True)
     """
     chosen = _check_support(support, pencil)
+    wish = None if proof is None else _wish(proof, pencil, chosen)
     pencil, k, unused = _cardinality(pencil, chosen)
     exclude = [*exclude, *unused]
     problem = make_problem(pencil, k, criterion, include, exclude)
@@ -166,8 +167,10 @@ def certify(
     given = problem.solution(
         problem.places(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
-    if given.is_certified and proof is None:  # there is no other set
-        return _judge(given, given)
+    if given.is_certified:  # there is no other set
+        if wish is None:
+            return _judge(given, given)
+        given = replace(given, bound=math.inf)  # the file decides what can be said
     found = solve(
         pencil,
         k,
@@ -181,10 +184,21 @@ def certify(
         callback,
         random_state,
         client,
-        None if proof is None else replace(as_wish(proof), given=chosen),
+        wish,
         start=chosen,
     )
     return _judge(given, _with_bound(found, problem))
+
+
+def _wish(
+    proof: str | os.PathLike[str] | ProofWish, pencil: Pencil, chosen: np.ndarray
+) -> ProofWish:
+    """A proof about the given set, in which also the blocks that it leaves out are counted."""
+    wish, blocks = replace(as_wish(proof), given=chosen), pencil.blocks
+    if blocks is None or np.unique(blocks[chosen]).size == 1:
+        return wish
+    sizes = np.bincount(blocks[chosen], minlength=int(blocks.max()) + 1)
+    return replace(wish, sizes=sizes.tolist())
 
 
 def _with_bound(found: Solution, problem: Problem) -> Solution:
