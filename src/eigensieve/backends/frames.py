@@ -44,6 +44,13 @@ def plain_frame(X: Any, name: str = "X") -> Any:
     return X
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of a frame's columns, as text; None for what has no names."""
+    names = getattr(X, "column_names", None)  # pyarrow's; the others say columns
+    names = getattr(X, "columns", None) if names is None else names
+    return None if names is None or callable(names) else tuple(str(name) for name in names)
+
+
 def _kinds(X: Any) -> set[tuple[str, str]]:
     return {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(X).__mro__}
 
@@ -75,7 +82,8 @@ def _of_series(series: Any) -> np.ndarray:
     if getattr(series.dtype, "kind", "O") in "mM":
         raise TypeError("no numbers")
     if hasattr(series, "cat"):  # of categories that are numbers
-        series = series.astype(series.cat.categories.dtype)
+        kind = series.cat.categories.dtype
+        series = series.astype(np.float64 if getattr(kind, "kind", "O") in PLAIN else kind)
     numbers: np.ndarray = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers
 

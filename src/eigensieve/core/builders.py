@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..backends.arrays import is_device_array, to_numpy
-from ..backends.frames import plain_frame
+from ..backends.frames import column_names, plain_frame
 from ..backends.opening import as_big_table
 from ..backends.tables import BigTable
 from ..errors import InputError, OptionError
@@ -61,7 +61,7 @@ def pca_pencil(X: Any) -> Pencil:
     if table is not None and not table.is_tall:
         return streamed_pca(table)[1]
     pencil = pca_pencil_from_stats(pca_stats(X if table is None else table))
-    pencil.recipe = Recipe("pca", {})
+    pencil.recipe = Recipe("pca", {}, column_names(X))
     return pencil
 
 
@@ -147,7 +147,7 @@ def lda_pencil(
         stats = stats.weighted(class_weight)
     pencil = lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
     if y is not None and class_weight is None:
-        pencil.recipe = lda_recipe(y, s, ridge)
+        pencil.recipe = lda_recipe(y, s, ridge, column_names(X))
     return pencil
 
 
@@ -243,7 +243,9 @@ def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
     """
     views = centre_views(X, Y, shrinkage)
     pencil = cca_pencil_from_views(views)
-    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)})
+    first, second = column_names(X), column_names(Y)
+    names = None if first is None or second is None else first + second
+    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)}, names)
     return pencil
 
 

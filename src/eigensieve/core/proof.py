@@ -158,6 +158,12 @@ class Prover:
         proof.write(found.support)
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
+    def _names(self, wish: ProofWish) -> list[str] | None:
+        recipe = self.problem.pencil.recipe
+        if wish.names is not None or recipe is None or recipe.names is None:
+            return wish.names
+        return list(recipe.names) if len(recipe.names) == self.problem.pencil.size else None
+
     def _header(self, shown: Solution, wish: ProofWish) -> dict[str, Any]:
         from .. import __version__
 
@@ -172,7 +178,7 @@ class Prover:
         return {
             "pencil": self.about,
             "n_features": problem.pencil.size,
-            "names": wish.names,
+            "names": self._names(wish),
             "k": sizes if wish.sizes is None else wish.sizes,
             "criterion": problem.criterion,
             "include": problem.include.tolist(),

@@ -17,11 +17,13 @@ class Recipe:
     ----------
     kind : "lda", "pca" or "cca"
     settings : what else the formulas need, as JSON values
+    names : of the features, where the table has any
     priors : shares of the classes, in the order in which the pencil's factor has them
     """
 
     kind: str
     settings: dict[str, Any]
+    names: tuple[str, ...] | None = None
     priors: np.ndarray | None = None
 
     def as_plain(self) -> dict[str, Any]:
@@ -29,7 +31,9 @@ class Recipe:
         return {"kind": self.kind, **self.settings}
 
 
-def lda_recipe(y: ArrayLike, shrinkage: float, ridge: float) -> Recipe:
+def lda_recipe(
+    y: ArrayLike, shrinkage: float, ridge: float, names: tuple[str, ...] | None = None
+) -> Recipe:
     """That of `lda_pencil` without weights.
 
     A class is named by its first sample: labels may be read from a file as other types than they
@@ -37,4 +41,4 @@ def lda_recipe(y: ArrayLike, shrinkage: float, ridge: float) -> Recipe:
     """
     _, members, counts = np.unique(np.asarray(y), return_index=True, return_counts=True)
     settings = {"shrinkage": float(shrinkage), "ridge": float(ridge), "members": members.tolist()}
-    return Recipe("lda", settings, counts / counts.sum())
+    return Recipe("lda", settings, names, counts / counts.sum())
