@@ -46,7 +46,7 @@ autosummary_generate = True
 autosummary_filename_map = {"eigensieve.Study": "eigensieve.Study-class"}
 autodoc_default_options = {"members": True, "inherited-members": True, "member-order": "groupwise"}
 autodoc_typehints = "none"  # the parameters say it, in words
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False  # values, not the names of constants
 numpydoc_show_class_members = False  # autodoc shows them
 numpydoc_class_members_toctree = False
 

@@ -88,7 +88,29 @@ def sparse_pca(
 ) -> ProjectionDisplay:
     """The cells on the components of `eigensieve.tl.sparse_pca`, by the groups of a column.
 
-    Parameters and result are those of `sparse_lda`; ``color`` must be given.
+    Parameters
+    ----------
+    adata : AnnData
+    color : str
+        A column of .obs with groups: components know of none.
+    key : str, the ``key_added`` of the fit
+    ax : matplotlib axes, optional
+    show : bool, optional
+
+    Returns
+    -------
+    ProjectionDisplay
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, anndata, eigensieve as es
+    >>> values = np.random.default_rng(0).normal(size=(60, 9))
+    >>> values[:20, :2] += 4
+    >>> cells = pd.DataFrame({"type": np.repeat(["B", "T", "NK"], 20)}, index=map(str, range(60)))
+    >>> adata = anndata.AnnData(values, obs=cells)
+    >>> es.tl.sparse_pca(adata, 2, n_features_to_select=2)
+    >>> es.pl.sparse_pca(adata, "type", show=False).classes.tolist()
+    ['B', 'NK', 'T']
     """
     return _project(adata, key, "sparse_pca", color, ax, show)
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import linalg, sparse
 
 import eigensieve as es
-from eigensieve.errors import InputError
+from eigensieve.errors import InputError, OptionError
 from tests.annotated.cells import anndata, backed, make_cells, separation
 
 
@@ -135,3 +135,25 @@ def test_certify_refuses(genes, said) -> None:
     adata.var["score"], adata.var["empty"] = 1.0, False
     with pytest.raises(InputError, match=said):
         es.tl.certify(adata, "type", genes)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("sparse_lda", ("type",)),
+        ("sparse_lda_path", ("type",)),
+        ("gloss", ("type",)),
+        ("sparse_pca", ()),
+        ("qalpha", ()),
+    ],
+)
+def test_options_that_there_are_not(tool: str, args: tuple[str, ...]) -> None:
+    adata = make_cells()
+    run = getattr(es.tl, tool)
+    with pytest.raises(OptionError, match=r"no option 'k'; .* is n_features_to_select"):
+        run(adata, *args, k=3)
+    with pytest.raises(OptionError, match=r"no option 'solvr'; (close|there are)"):
+        run(adata, *args, solvr="exact")
+    assert not adata.uns
+    with pytest.raises(OptionError, match="SparseCCA has no option 'k'"):
+        es.tl.sparse_cca(adata, make_cells(seed=1), k=3)

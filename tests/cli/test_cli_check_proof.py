@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from eigensieve.errors import VerificationError
 from tests.proofs import naive_prover as naive
 from tests.proofs.proof_files import read_proof, write_proof
 
@@ -42,9 +43,58 @@ def table(frame: pd.DataFrame, tmp_path: Path) -> Path:
 def test_no_option_is_needed(run, proof: Path, table: Path) -> None:
     lines = run("check-proof", proof, table).stdout.splitlines()
     assert lines[0].startswith("Proved: no set of 2 of the 5 features has a trace above ")
-    assert [line.split()[0] for line in lines[2:]] == ["set", "score", "bound", "read"]
-    assert "a, d" in lines[2]
-    assert "gap 1.1e-05 %" in lines[4]
+    said = dict(line.split(maxsplit=1) for line in lines[2:])
+    assert said["set"] == "a, d"
+    assert "gap 1.1e-05 %" in said["bound"]
+
+
+def test_the_problem_is_printed(run, frame: pd.DataFrame, tmp_path: Path) -> None:
+    """The file chooses it: whoever checks must see what was chosen."""
+    path = tmp_path / "table.csv"
+    frame.assign(note="x").to_csv(path, index=False)
+    X, y = np.log2(np.maximum(frame[list("abcde")], 0.5)).to_numpy(), frame["kind"].to_numpy()
+    problem = naive.lda_problem(
+        X, y, 2, "trace", shrinkage=0.125, ridge=0.25, include=(1,), exclude=(0, 4)
+    )
+    told = HOW | {"log2_floor": 0.5, "ignore": ["note"]}
+    proof = write_proof(
+        tmp_path / "proof.jsonl", naive.prove(problem, names=list("abcde"), table=told)
+    )
+    lines = run("check-proof", proof, path).stdout.splitlines()
+    assert lines[2:8] == [
+        "problem lda, trace, k = 2; 20 samples, 5 features",
+        "classes well (10), sick (10)",
+        "set by  shrinkage 0.125, ridge 0.25",
+        "include b",
+        "exclude a, e",
+        "table   target kind, not transposed, log2 of 0.5 and more, ignored: note",
+    ]
+    found = json.loads(run("check-proof", proof, path, "--json").stdout)
+    assert found["table"] == told
+    assert found["problem"]["classes"] == [["well", 10], ["sick", 10]]
+    assert found["problem"]["exclude_names"] == ["a", "e"]
+    header, *tree = read_proof(proof)
+    write_proof(proof, [header | {"bound": 0.9 * header["bound"]}, *tree])
+    said = run("check-proof", proof, path, code=1).stdout  # also if it is rejected
+    assert "lda, trace, k = 2; 20 samples, 5 features" in said
+    other = tmp_path / "other.npz"
+    np.savez(other, X=X, y=y.astype(str), names=np.array(list("abcde")))
+    plain = write_proof(tmp_path / "plain", [header | {"table": None, "names": None}, *tree])
+    assert "table   target y, not transposed" in run("check-proof", plain, other).stdout
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), MemoryError(), VerificationError("no")])
+def test_a_failure_is_no_rejection(
+    run, proof: Path, table: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("eigensieve.proofs.checker.check_proof", fail)
+    result = run("check-proof", proof, table, code=3)
+    assert result.stderr.startswith("failed: ")
+    assert result.stdout == ""
+    assert "Traceback" in run("--debug", "check-proof", proof, table, code=3).stderr
 
 
 def test_json(run, proof: Path, table: Path) -> None:

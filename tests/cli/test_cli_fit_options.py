@@ -11,6 +11,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.io.model import load_model
+from eigensieve.solvers.dispatch import serves
 from eigensieve.studies.methods import METHODS
 from tests.cli.files import contents, refused
 
@@ -165,6 +166,16 @@ def test_a_solver_of_another_method(run, tmp_path: Path, patients, method: str) 
     line = refused(run, tmp_path, *args)
     assert f"method {method}" in line
     assert there_are in line
+
+
+def test_solvers_for_pca_are_not_offered_to_classifiers(run, tmp_path: Path, patients) -> None:
+    line = refused(run, tmp_path, "none.csv", "--target", "kind", "--solver", "magic")
+    offered = line.rpartition(": ")[2].split(", ")
+    X, y = patients.filter(regex=r"^g\d").to_numpy(), (patients["kind"] == "u").to_numpy()
+    pencil = es.lda_pencil(X, y, shrinkage=0.5)
+    assert sorted(offered) == sorted(
+        name for name in es.available_solvers() if serves(name, pencil, "lambda_max")
+    )
 
 
 @pytest.mark.parametrize(("method", "solver"), [("gloss-d", "dual"), ("sulda", "simplex")])

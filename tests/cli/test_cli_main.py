@@ -29,8 +29,9 @@ def caused_by(error: Exception, cause: Exception) -> Exception:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_the_group_is_that_of_the_commands(name: str) -> None:
-    module = importlib.import_module(f"eigensieve.cli.{name}")
-    command: click.Command = getattr(module, f"{name}_command")
+    stem = name.replace("-", "_")
+    module = importlib.import_module(f"eigensieve.cli.{stem}")
+    command: click.Command = getattr(module, f"{stem}_command")
     first = " ".join((command.help or "").split("\n\n")[0].split())
     assert COMMANDS[name] == first.replace("from TABLE", "from a table")
     assert command.name == name

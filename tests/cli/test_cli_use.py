@@ -42,7 +42,7 @@ def test_predict_to_a_file(run, wine_model: Path, new: Path) -> None:
     Path("p.csv").write_text("old")
     result = run("predict", wine_model, new, "--out", "p.csv")
     assert Path("p.csv").read_text() == plain
-    assert result.stdout.startswith("89 predictions in p.csv: class_0 ")
+    assert result.stdout.startswith("89 predictions in p.csv: class_0: ")
     assert "note: replaced: p.csv\n" in result.stderr
     assert {path.name for path in Path().iterdir()} == {"p.csv", "new.csv"}
     assert "replaced" not in run("predict", wine_model, new, "--out", "q.csv").stderr

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
-
 from eigensieve.io.tables import read_table
 from tests.io.reading import Write
 
 
-@pytest.mark.parametrize("name", ["patient", "the site"])
-def test_identifiers_that_repeat_may_be_groups(write: Write, name: str) -> None:
-    path = write(f"{name},a,y\np0,1,u\np0,2,u\np1,3,v\np1,4,v\n,5,v\n,6,v\n")
-    (note,) = read_table(path, "y").notes
-    assert f"{name!r} was taken as row identifiers, though its entries repeat (2 diff" in note
-    shell = {"patient": "patient", "the site": "'the site'"}[name]
-    assert note.endswith(f"fit with --groups {shell}.")
+def test_identifiers_that_repeat_are_told(write: Write) -> None:
+    path = write("the site,a,y\np0,1,u\np0,2,u\np1,3,v\np1,4,v\n,5,v\n,6,v\n")
+    table = read_table(path, "y")
+    assert table.identifier == "the site"
+    (note,) = table.notes
+    assert "'the site' was taken as row identifiers, though its entries repeat (2 diff" in note
+    assert "--groups" not in note  # who splits the samples says so
 
 
-def test_who_predicts_has_no_groups_to_name(write: Write) -> None:
+def test_identifiers_beside_columns_by_name(write: Write) -> None:
     (note,) = read_table(write("patient,a\np0,1\np0,2\np1,3\n"), columns=["a"]).notes
     assert note.endswith("though its entries repeat (2 different ones).")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,25 @@ def test_hostile_names_are_shown_and_do_nothing(browser: Any, page_of: Any, host
     assert page.locator("script").count() == 1
     assert dialogs == []
     context.close()
+
+
+@pytest.mark.parametrize(("width", "most_lines"), [(1280, 9), (400, 12)])
+def test_a_long_name_has_room(
+    browser: Any, page_of: Any, three: Study, width: int, most_lines: int
+) -> None:
+    """140 letters without a space; the table has many columns, and scrolls."""
+    long = replace(three.selected[0], name="chr1:" + "ACGTA" * 27)
+    study = replace(three, selected=[long, *three.selected[1:]])
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(page_of("long", study).as_uri())
+    cell = page.locator("#h-features ~ .scroll th.name", has_text="chr1").first
+    height = cell.evaluate(
+        "one => { const range = document.createRange(); range.selectNodeContents(one);"
+        " return range.getBoundingClientRect().height }"
+    )
+    line = cell.evaluate("one => parseFloat(getComputedStyle(one).lineHeight)")
+    assert height <= most_lines * line
+    page.close()
 
 
 def test_a_script_put_into_the_page_does_not_run(browser: Any, page_of: Any, two: Study) -> None:

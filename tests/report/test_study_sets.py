@@ -12,6 +12,7 @@ import pytest
 from eigensieve.core.solution import Status
 from eigensieve.report.mistakes import list_mistakes, tally
 from eigensieve.report.page import render_study
+from eigensieve.studies.copies import FeatureCopy, describe_copies
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
 from eigensieve.studies.stability import StabilityIndex
@@ -54,6 +55,19 @@ def test_dear_and_cheap_features_are_named(two: Study) -> None:
     assert f"Hardest to do without: {dear}. The best set found without it has" in said
     assert f"{100 * losses[dear]:.1f} % less class separation" in said
     assert f"Easiest to replace: {cheap}, without which" in said
+
+
+def test_copies_are_named_beside_the_features_and_only_there(two: Study) -> None:
+    first, second = (feature.name for feature in two.selected[:2])
+    copies = [FeatureCopy(second, 1, first, 0, -1)]
+    notes = (*describe_copies(copies), "Another note.")
+    said = said_of(dataclasses.replace(two, copies=copies, notes=notes))
+    told = f"'{second}' is a copy of '{first}' (correlation -1): a copy tells nothing new"
+    assert said.count(told) == 1
+    features = said.index("Loadings are those of standardised columns")
+    assert features < said.index(told) < said.index("Rank Feature")
+    assert "Notes Another note." in said
+    assert "is a copy of" not in said_of(two)
 
 
 def test_a_set_that_was_chosen_otherwise_may_lose_nothing(two: Study) -> None:

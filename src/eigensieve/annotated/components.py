@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..estimators.sparse_cca import SparseCCA
 from ..estimators.sparse_pca import SparsePCA
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import Source, open_source
+from .source import Source, check_options, open_source
 
 FACTS = ("objective", "bound", "gap", "status", "optimal")
 
@@ -63,6 +63,7 @@ def sparse_pca(
     >>> np.flatnonzero(adata.var["sparse_pca"]).tolist(), adata.obsm["X_sparse_pca"].shape
     ([0, 1, 2], (60, 1))
     """
+    check_options(SparsePCA, options)
     check_writable(adata, key_added, copy)
     source = open_source(adata, layer, use_raw, mask_var)
     table = source.table()
@@ -137,6 +138,7 @@ def sparse_cca(
     >>> np.flatnonzero(protein.var["sparse_cca"]).tolist()
     [5, 6]
     """
+    check_options(SparseCCA, options)
     for adata in (first, second):
         check_writable(adata, key_added, copy)
         if adata.isbacked:

@@ -14,7 +14,7 @@ from ..io.model import LinearModel
 from .groups import Groups, read_groups
 from .prediction import describe_cells, keep_model
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import Source, open_source
+from .source import Source, check_options, open_source
 
 
 def sparse_lda(
@@ -89,6 +89,7 @@ def sparse_lda(
     >>> adata.obsm["X_sparse_lda"].shape, adata.uns["sparse_lda"]["status"]
     ((90, 2), 'optimal')
     """
+    check_options(SparseLDA, options)
     check_writable(adata, key_added, copy, groupby)
     source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     model = SparseLDA(n_features_to_select, **source.find_wishes(options))
@@ -139,6 +140,7 @@ def gloss(
     >>> np.flatnonzero(adata.var["gloss"]).tolist()
     [0, 1, 2]
     """
+    check_options(GroupLassoLDA, options)
     check_writable(adata, key_added, copy, groupby)
     if options.get("rule") == "1-nn":
         raise OptionError("rule='1-nn' needs all training cells; take 'penalized' or 'lda'")

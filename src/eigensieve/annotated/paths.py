@@ -12,7 +12,7 @@ from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
 from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import open_source
+from .source import check_options, open_source
 
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 BY_SIZE = ("objective", "bound", "gap", "optimal")
@@ -60,6 +60,7 @@ def sparse_lda_path(
     >>> adata.var["sparse_lda_path"].head(4).tolist()
     [1, 2, 3, 0]
     """
+    check_options(SparseLDA, options)
     check_writable(adata, key_added, copy, groupby)
     source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     table, labels = source.table(groups.known), groups.fitted

@@ -11,7 +11,7 @@ from ..estimators.clustering import spectral_clusters
 from ..estimators.qalpha_selector import QAlphaSelector
 from .groups import read_groups
 from .results import Results, check_writable, describe_run
-from .source import Source, open_source
+from .source import Source, check_options, open_source
 
 
 def qalpha(
@@ -70,6 +70,7 @@ def qalpha(
     >>> adata.obs["qalpha"].iloc[[0, 19, 20, 39]].tolist()
     ['0', '0', '1', '1']
     """
+    check_options(QAlphaSelector, options)
     check_writable(adata, key_added, copy, groupby)
     source = open_source(adata, layer, use_raw, mask_var)
     params = {

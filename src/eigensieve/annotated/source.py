@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,26 @@ import numpy as np
 from ..backends.anndata_table import matrix_of
 from ..backends.opening import as_big_table
 from ..backends.selected_table import SelectedTable
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._door import read_columns
 from ..io._names import close_names, listed
 
 MOST_LISTED = 10
+
+
+def check_options(estimator: type, options: Iterable[str]) -> None:
+    """Raise for what the estimator does not have, before anything is read."""
+    known = list(signature(estimator).parameters)
+    for name in options:
+        if name in known:
+            continue
+        if name == "k":
+            hint = "the number of genes is n_features_to_select (ks for a path)"
+        elif close := close_names(name, known):
+            hint = f"close: {listed(close)}"
+        else:
+            hint = f"there are {', '.join(known)}"
+        raise OptionError(f"{estimator.__name__} has no option {name!r}; {hint}")
 
 
 def check_adata(adata: Any, name: str = "adata") -> None:

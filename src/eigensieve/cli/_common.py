@@ -220,7 +220,7 @@ def describe_classes(labels: np.ndarray) -> str:
     import numpy as np
 
     classes, counts = np.unique(labels, return_counts=True)
-    sizes = ", ".join(f"{printable(c)} {n}" for c, n in zip(classes[:8].tolist(), counts))
+    sizes = ", ".join(f"{printable(c)}: {n}" for c, n in zip(classes[:8].tolist(), counts))
     more = ", ..." if len(classes) > 8 else ""
     return f"{len(labels)} samples in {len(classes)} classes ({sizes}{more})"
 

@@ -42,23 +42,23 @@ def check_folder(
     check_destinations(folder / name for name in files)
 
 
-def check_destinations(paths: Iterable[Path]) -> None:
-    """No file may be in place before all of them can be."""
+def check_destinations(paths: Iterable[Path], word: str = "--out") -> None:
+    """No file may be in place before all of them can be; ``word`` is what the command calls it."""
     for path in paths:
         if path.is_dir():
-            raise InputError(f"{path}: is a folder, and a file is needed; choose another --out")
+            raise InputError(f"{path}: is a folder, and a file is needed; choose another {word}")
         if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{path}: cannot be written to; choose another --out")
+            raise InputError(f"{path}: cannot be written to; choose another {word}")
 
 
-def check_file(path: Path) -> None:
+def check_file(path: Path, word: str = "--out") -> None:
     """The same as ``check_folder``, for a command that writes one file."""
     if not path.parent.is_dir():
-        raise InputError(f"{path}: its folder does not exist; choose another --out")
-    check_destinations([path])
+        raise InputError(f"{path}: its folder does not exist; make it, or choose another {word}")
+    check_destinations([path], word)
     device = path.exists() and not path.is_file()  # written to as it is, by no draft beside it
     if not device and not os.access(path.resolve().parent, os.W_OK):
-        raise InputError(f"{path}: its folder cannot be written to; choose another --out")
+        raise InputError(f"{path}: its folder cannot be written to; choose another {word}")
 
 
 @contextmanager

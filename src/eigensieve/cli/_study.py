@@ -104,6 +104,18 @@ def check_request(request: FitRequest) -> None:
     check_wishes(request)
 
 
+def about_sizes(request: FitRequest) -> list[str]:
+    """Say which of the numbers in --ks the table does not allow."""
+    from ..studies.settings import usable_range
+
+    allowed = usable_range(request.settings.values(), len(request.names))
+    odd = [k for k in request.ks or () if k not in allowed]
+    if not odd or len(odd) == len(request.ks or ()):  # where none is left, that is an error
+        return []
+    limits = f"{allowed.start} to {allowed.stop - 1}"
+    return [f"--ks: {', '.join(map(str, odd))} left out; this table allows {limits} features."]
+
+
 def check_sizes(request: FitRequest) -> None:
     """No k for a method that has none."""
     from ..studies.prepared import has_size
@@ -148,10 +160,19 @@ def find_features(
         if name not in place:
             if name == target:
                 raise InputError(f"{option}: {name!r} is the target, not a feature; leave it out")
-            close = close_names(name, names)
-            hint = f"close: {', '.join(map(repr, close))}" if close else "see the table's header"
+            if quoted := cut_at_comma(name, names):
+                hint = f"a name with a comma needs double quotes: '\"{quoted}\"'"
+            elif close := close_names(name, names):
+                hint = f"close: {', '.join(map(repr, close))}"
+            else:
+                hint = "see the table's header"
             raise InputError(f"{option}: no feature is named {name!r}; {hint}")
     return sorted({place[name] for name in wanted})
+
+
+def cut_at_comma(part: str, names: Sequence[str]) -> str | None:
+    """The name that the comma in it has cut this part from."""
+    return next((name for name in names if part in map(str.strip, name.split(",")[:-1])), None)
 
 
 def run_request(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +63,8 @@ class StudyTable:
     """A table as a study takes it; ``source`` is what the report says of its origin.
 
     ``gaps`` are notes on missing values, which a study says in its own words; ``repeated`` are
-    names that more than one column of the file had.
+    names that more than one column of the file had; ``repeating`` is the column of row
+    identifiers, if its entries repeat.
     """
 
     X: Any  # an array; a csr matrix, where the file has one
@@ -72,6 +74,7 @@ class StudyTable:
     notes: list[str]
     gaps: list[str]
     repeated: frozenset[str]
+    repeating: str | None
     source: dict[str, Any] = field(default_factory=dict)
 
 
@@ -97,11 +100,49 @@ def read_study_table(
     assert data.target is not None
     notes = data.notes_but_missing
     gaps = [note for note in data.notes if note not in notes]
-    X = data.X if floor is None else take_log2(data.X, floor, notes)
+    X, names = without_empty(data.X, data.names, notes) if gaps else (data.X, data.names)
+    X = X if floor is None else take_log2(X, floor, notes)
+    repeating = data.identifier if len(set(data.rows)) < len(data.rows) else None
     return StudyTable(
-        X, data.target, data.names, data.groups, notes, gaps, data.repeated,
+        X, data.target, names, data.groups, notes, gaps, data.repeated, repeating,
         {"log2_floor": floor, "layer": layer},
     )  # fmt: skip
+
+
+def without_empty(X: Any, names: list[str], notes: list[str]) -> tuple[Any, list[str]]:
+    """A column without any value has no median: it goes, with a note."""
+    import numpy as np
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        gaps = np.bincount(X.indices[np.isnan(X.data)], minlength=X.shape[1])
+    else:
+        gaps = np.isnan(X).sum(axis=0)
+    keep = np.flatnonzero(gaps < X.shape[0])
+    if keep.size == X.shape[1]:
+        return X, names
+    if not keep.size:
+        raise InputError("no feature has any value; fill them in")
+    n_left_out = X.shape[1] - keep.size
+    notes.append(f"{n_left_out} feature(s) without any value were left out.")
+    part = X[:, keep]
+    return np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part, [
+        names[j] for j in keep.tolist()
+    ]
+
+
+def about_groups(table: StudyTable, groups: str | None) -> list[str]:
+    """For commands that split the samples: are there groups, or should there be?"""
+    if groups is not None:
+        assert table.groups is not None
+        if len(set(table.groups.tolist())) < len(table.groups):
+            return []
+        return [f"All entries of {groups!r} are different: --groups keeps no samples together."]
+    if table.repeating is None:
+        return []
+    name = shlex.quote(table.repeating)
+    who = f"If samples with the same entry in {table.repeating!r} belong together"
+    return [f"{who} (are of one patient, say), fit with --groups {name}."]
 
 
 def add_annotations(table: StudyTable, path: Path | None) -> None:

@@ -14,7 +14,7 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes, echo_table, finite_or_none, printable
 from ._study import find_features
-from ._tables import resolve_floor, take_log2
+from ._tables import StudyTable, read_study_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +73,18 @@ class Claim:
     show_default=True,
     help="For the search; the longer, the closer the bound. 0: the first bound only.",
 )
+@click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="The column that says which samples belong together, as in fit: it is no feature.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "median"]),
+    default="error",
+    show_default=True,
+    help="Missing values: an error, or the median of the column.",
+)
 @common.ignore_option
 @common.transpose_option
 @common.layer_option
@@ -99,8 +111,9 @@ def certify_command(
 ) -> None:  # fmt: skip
     """How far from optimal is a set of features that any tool has chosen?
 
-    The rivals are all sets of as many columns of TABLE. The score is the class separation that
-    "fit" maximises; how well a classifier does on new samples is another question.
+    The rivals are all sets of as many columns of TABLE, those of --groups and --ignore left out.
+    The score is the class separation that "fit" maximises; how well a classifier does on new
+    samples is another question.
     """
     wanted = [*features, *([] if features_file is None else read_names(features_file))]
     if not wanted:
@@ -133,6 +146,8 @@ def make_claim(
     criterion: str,
     shrinkage: float | str,
     time_limit: float,
+    groups: str | None,
+    missing: str,
     ignore: list[str],
     transpose: bool,
     layer: str | None,
@@ -143,36 +158,30 @@ def make_claim(
     proof: Path | None,
 ) -> Claim:
     """Read the table and search from the set that was named."""
-    import joblib
-
-    from ..core.builders import lda_pencil_from_stats
     from ..core.proof import ProofWish
-    from ..core.recipe import lda_recipe
-    from ..core.shrinkage import resolve_shrinkage
-    from ..core.stats import ClassStats
-    from ..io.tables import read_table
     from ..solvers.certificate import certify
 
-    floor = resolve_floor(log2, log2_floor)
-    data = read_table(table, target, transpose=transpose, ignore=ignore, layer=layer)
-    assert data.target is not None
-    notes = list(data.notes)
+    if proof is not None and missing == "median":
+        raise click.UsageError(
+            "--missing median does not go with --proof: a proof is about the numbers in the file; "
+            "fill the gaps there first."
+        )
+    data = read_study_table(
+        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
+    )
     chosen = find_features(wanted, data.names, "the list of features", target)
-    if len(chosen) < len(wanted):
-        twice = next(name for name in wanted if wanted.count(name) > 1)
-        size = f"{len(chosen)} feature{'' if len(chosen) == 1 else 's'}"
-        notes.append(f"{twice!r} is named more than once; the set has {size}.")
-    X = data.X if floor is None else take_log2(data.X, floor, notes)
+    notes = [*data.notes, *about_columns(groups), *about_repeats(wanted, len(chosen))]
+    X = filled(data, notes)
     echo_notes(notes)
-    stats = ClassStats.from_data(X, data.target, form="rows")
-    assert stats.rows is not None
-    s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
-    pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
-    pencil.recipe = lda_recipe(data.target, s, 0.0)
+    pencil, s = make_pencil(X, data.y, shrinkage)
     measure = "logdet" if criterion == "auto" else criterion
     wish = None
     if proof is not None:
-        reading = {"target": target, "transpose": transpose, "ignore": ignore, "log2_floor": floor}
+        left_out = [*ignore, *([groups] if groups and is_sheet(table) else [])]
+        floor = data.source["log2_floor"]
+        reading = {
+            "target": target, "transpose": transpose, "ignore": left_out, "log2_floor": floor
+        }  # fmt: skip
         wish = ProofWish(proof, data.names, reading)
     with common.progress_bar() as progress:
         if time_limit > 0:
@@ -182,12 +191,65 @@ def make_claim(
             chosen,
             measure,
             time_limit,
-            n_jobs=jobs or joblib.cpu_count(),
+            n_jobs=common.count_jobs(jobs),
             callback=common.show_search(progress),
             random_state=0,
             proof=wish,
         )
-    return Claim(certificate, pencil, data.names, noun, s, data.target, notes)
+    return Claim(certificate, pencil, data.names, noun, s, data.y, notes)
+
+
+def make_pencil(X: Any, y: np.ndarray, shrinkage: float | str) -> tuple[Pencil, float]:
+    """The pencil of the table, with what a proof says of it, and the shrinkage as a number."""
+    from ..core.builders import lda_pencil_from_stats
+    from ..core.recipe import lda_recipe
+    from ..core.shrinkage import resolve_shrinkage
+    from ..core.stats import ClassStats
+
+    stats = ClassStats.from_data(X, y, form="rows")
+    assert stats.rows is not None
+    s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
+    pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
+    pencil.recipe = lda_recipe(y, s, 0.0)
+    return pencil, s
+
+
+def about_columns(groups: str | None) -> list[str]:
+    """Nothing is split here: groups only say which column is no feature."""
+    if groups is None:
+        return []
+    return [f"The column {groups!r} holds the groups: it is no feature, and no rival."]
+
+
+def about_repeats(wanted: list[str], size: int) -> list[str]:
+    """Say it where the set is smaller than the list."""
+    if size == len(wanted):
+        return []
+    twice = next(name for name in wanted if wanted.count(name) > 1)
+    features = f"{size} feature{'' if size == 1 else 's'}"
+    return [f"{twice!r} is named more than once; the set has {features}."]
+
+
+def filled(data: StudyTable, notes: list[str]) -> Any:
+    """The features, gaps filled with the medians of their columns, as in the final fit."""
+    import numpy as np
+
+    from ..studies.standardize import fill_gaps, find_medians, has_gaps, stored_numbers
+
+    gaps = has_gaps(data.X)
+    if not gaps.any():
+        return data.X
+    n_missing = int(np.isnan(stored_numbers(data.X)).sum())
+    notes.append(
+        f"{n_missing:,} missing values in {int(gaps.sum()):,} columns were filled with the median "
+        "of the column."
+    )
+    return fill_gaps(data.X, find_medians(data.X))
+
+
+def is_sheet(table: Path) -> bool:
+    """Whether the groups are a column among the features, which check-proof must pass over."""
+    return table.suffix.lower() not in (".npz", ".h5ad")
 
 
 def warm_up(pencil: Pencil, k: int, criterion: str, progress: common.StageProgress) -> None:
@@ -246,7 +308,7 @@ def echo_claim(claim: Claim) -> None:
     """The features, what is proved of them, and a better set if there is one."""
     found = claim.certificate
     classes = common.describe_classes(claim.labels)
-    click.echo(f"{found.k} of {found.n_features} features, {classes}\n")
+    click.echo(f"{found.k} of {found.n_features} {printable(claim.noun)}, {classes}\n")
     echo_features(claim)
     sentence = printable(claim.sentence)
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,30 +23,34 @@ if TYPE_CHECKING:
     from ..proofs.records import Header
     from ..proofs.verdict import Verdict
 
-REJECTED = 1
+REJECTED, BROKEN = 1, 3
 MOST_SHOWN = 30
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a table: what the proof says of it, unless an option says otherwise."""
+    """How to read a table."""
 
     target: str | None
     transpose: bool
-    floor: float | None
+    log2_floor: float | None
     ignore: list[str]
 
-    @classmethod
-    def of(
-        cls, claim: Header, target: str | None, transpose: bool, floor: float | None,
-        ignore: list[str],
-    ) -> Reading:  # fmt: skip
+    def completed_by(self, claim: Header, path: Path) -> Reading:
+        """What the proof says of the table, unless an option says otherwise."""
         told = claim.table or {}
-        return cls(
-            target or told.get("target"),
-            transpose or told.get("transpose", False),
-            told.get("log2_floor") if floor is None else floor,
-            ignore or told.get("ignore", []),
+        target = self.target or told.get("target")
+        if target is None and claim.recipe.kind == "lda":
+            if path.suffix != ".npz":
+                raise click.UsageError(
+                    "The proof does not name the column of labels: add --target."
+                )
+            target = "y"
+        return Reading(
+            target,
+            self.transpose or told.get("transpose", False),
+            told.get("log2_floor") if self.log2_floor is None else self.log2_floor,
+            self.ignore or told.get("ignore", []),
         )
 
     def table(self, path: Path, target: str | None) -> Table:
@@ -56,7 +63,7 @@ class Reading:
         import numpy as np
         from scipy import sparse
 
-        X = data.X if self.floor is None else take_log2(data.X, self.floor, notes)
+        X = data.X if self.log2_floor is None else take_log2(data.X, self.log2_floor, notes)
         return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
@@ -78,25 +85,53 @@ def check_proof_command(
 
     TABLE is the table that the proof was made from; FILE says how it was read. For a pencil of
     matrices it is an .npz file with A and B, for a CCA one with X and Y, or two tables.
-    Exit code 0: accepted, 1: rejected.
+    Exit code 0: accepted, 1: rejected, 2: wrong use, 3: the check itself failed.
     """
+    with failures_apart():
+        asked = Reading(target, transpose, resolve_floor(log2, log2_floor), ignore)
+        verdict, how = run_check(proof, table, second, asked)
+        if as_json:
+            echo_json(as_plain(verdict, how))
+        else:
+            echo_verdict(verdict, how)
+    if not verdict.accepted:
+        raise click.exceptions.Exit(REJECTED)
+
+
+@contextmanager
+def failures_apart() -> Iterator[None]:
+    """Elsewhere a failure of the program exits with 1, which here means "rejected"."""
+    from .main import FAILED, explain
+
+    try:
+        yield
+    except (click.ClickException, click.Abort, click.exceptions.Exit):
+        raise
+    except Exception as error:
+        code, line = explain(error)
+        if code != FAILED and not isinstance(error, BrokenPipeError):
+            raise
+        if click.get_current_context().find_root().params.get("debug"):
+            click.echo(traceback.format_exc(), err=True, nl=False)
+        click.echo(line, err=True)
+        raise click.exceptions.Exit(BROKEN) from None
+
+
+def run_check(
+    proof: Path, table: Path, second: Path | None, asked: Reading
+) -> tuple[Verdict, Reading | None]:
+    """The verdict, and how the table was read if there is one."""
     from ..proofs.checker import check_proof
     from ..proofs.records import read_claim
 
-    floor = resolve_floor(log2, log2_floor)
     claim = read_claim(proof)
-    arrays: dict[str, Any] = {}
-    if claim is not None:  # otherwise the file is rejected before its table is asked for
-        how = Reading.of(claim, target, transpose, floor, ignore)
-        arrays, notes = find_arrays(claim, table, second, how)
-        echo_notes(notes)
-    verdict = check_proof(proof, **arrays)
-    if as_json:
-        echo_json(as_plain(verdict))
-    else:
-        echo_verdict(verdict)
-    if not verdict.accepted:
-        raise click.exceptions.Exit(REJECTED)
+    if claim is None:  # the file is rejected before its table is asked for
+        return check_proof(proof), None
+    how = asked.completed_by(claim, table)
+    arrays, notes = find_arrays(claim, table, second, how)
+    echo_notes(notes)
+    has_table = claim.recipe.kind in ("lda", "pca") or second is not None
+    return check_proof(proof, **arrays), how if has_table else None
 
 
 def find_arrays(
@@ -118,16 +153,12 @@ def find_arrays(
         names = [name for view in views for name in view.names]
         if claim.names is not None and claim.names != names:
             raise InputError("the names of the two tables are not those of the proof, in order")
-        return {"X": X, "Y": Y}, notes
-    target = how.target
-    if target is None and kind == "lda":
-        if table.suffix != ".npz":
-            raise click.UsageError("The proof does not name the column of labels: add --target.")
-        target = "y"
-    data = how.table(table, target)
+        return {"X": X, "Y": Y, "names": names}, notes
+    data = how.table(table, how.target)
     notes += data.notes
-    X = how.numbers(data, notes)[:, find_order(claim, data, table)]
-    return {"X": X, "y": data.target if kind == "lda" else None}, notes
+    order = find_order(claim, data, table)
+    X, names = how.numbers(data, notes)[:, order], [data.names[j] for j in order]
+    return {"X": X, "y": data.target if kind == "lda" else None, "names": names}, notes
 
 
 def find_order(claim: Header, data: Table, path: Path) -> list[int]:
@@ -162,8 +193,8 @@ def load_arrays(path: Path, needed: set[str], allowed: set[str]) -> dict[str, An
     return found
 
 
-def as_plain(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as JSON values."""
+def as_plain(verdict: Verdict, how: Reading | None) -> dict[str, Any]:
+    """The verdict as JSON values, with the problem and how its table was read."""
     return {
         "accepted": verdict.accepted,
         "sentence": verdict.explain(),
@@ -177,6 +208,8 @@ def as_plain(verdict: Verdict) -> dict[str, Any]:
         "n_features": verdict.n_features,
         "support": None if verdict.support is None else list(verdict.support),
         "features": None if verdict.names is None else list(verdict.names),
+        "problem": verdict.problem,
+        "table": None if how is None else asdict(how),
         "n_nodes": verdict.n_nodes,
         "n_leaves": verdict.n_leaves,
         "n_exact": verdict.n_exact,
@@ -184,22 +217,61 @@ def as_plain(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def echo_verdict(verdict: Verdict) -> None:
-    """The sentence, then the numbers."""
+def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
+    """The sentence, the problem that the file chose, then the numbers."""
     from ..core.wording import rounded_up
 
     sentence = printable(verdict.explain())
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.")
+    click.echo()
+    for title, text in [*problem_lines(verdict.problem or {}), *table_lines(verdict, how)]:
+        click.echo(f"{title:8}{printable(text)}")
     work = f"{verdict.n_nodes:,} records, {verdict.n_exact} of them by exact numbers"
     if not verdict.accepted:
-        click.echo(f"\nread    {work}, {verdict.seconds:.1f} s")
+        click.echo(f"read    {work}, {verdict.seconds:.1f} s")
         return
     assert verdict.support is not None
     assert verdict.gap is not None
     names = verdict.names or [f"feature {j}" for j in verdict.support]
-    more = len(names) - MOST_SHOWN
-    shown = ", ".join(map(printable, names[:MOST_SHOWN]))
-    click.echo(f"\nset     {shown}{f' ... and {more} more' if more > 0 else ''}")
+    click.echo(f"set     {printable(listed(names))}")
     click.echo(f"score   {verdict.objective:.10g} ({verdict.criterion})")
     click.echo(f"bound   {verdict.bound:.10g}, gap {rounded_up(100 * verdict.gap)} %")
     click.echo(f"read    {work}, {verdict.seconds:.1f} s")
+
+
+def listed(names: Sequence[object]) -> str:
+    """Some names, not too many."""
+    more = len(names) - MOST_SHOWN
+    shown = ", ".join(map(str, names[:MOST_SHOWN]))
+    return shown + (f" ... and {more} more" if more > 0 else "")
+
+
+def problem_lines(problem: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the proof is about, as the file says and the table has it."""
+    if not problem:
+        return
+    n, sizes = problem["n_samples"], problem["block_sizes"]
+    features = " + ".join(f"{size:,}" for size in sizes)
+    samples = "" if n is None else f"{n:,} samples, "
+    k = " + ".join(map(str, problem["k"]))
+    kind = problem["kind"]
+    yield "problem", f"{kind}, {problem['criterion']}, k = {k}; {samples}{features} features"
+    if problem["classes"] is not None:
+        yield "classes", listed([f"{label} ({count})" for label, count in problem["classes"]])
+    if problem["shrinkage"] is not None:
+        shares = ", ".join(f"{share:.10g}" for share in problem["shrinkage"])
+        ridge = "" if problem["ridge"] is None else f", ridge {problem['ridge']:.10g}"
+        yield "set by", f"shrinkage {shares}{ridge}"
+    for title in ("include", "exclude"):
+        named = problem[f"{title}_names"] or [f"feature {j}" for j in problem[title]]
+        yield title, listed(named) if problem[title] else "none"
+
+
+def table_lines(verdict: Verdict, how: Reading | None) -> Iterator[tuple[str, str]]:
+    """How the table was read."""
+    if how is None or verdict.problem is None:
+        return
+    target = "no target" if how.target is None else f"target {how.target}"
+    turned = "transposed" if how.transpose else "not transposed"
+    log2 = "no log2" if how.log2_floor is None else f"log2 of {how.log2_floor:.10g} and more"
+    yield "table", f"{target}, {turned}, {log2}, ignored: {listed(how.ignore) or 'none'}"

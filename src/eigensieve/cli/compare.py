@@ -24,8 +24,8 @@ from ._outputs import (
     staged,
 )
 from ._resume import Kept, resumable
-from ._study import FitRequest, check_request
-from ._tables import read_study_table, table_options
+from ._study import FitRequest, about_sizes, check_request
+from ._tables import about_groups, read_study_table, table_options
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
@@ -79,11 +79,14 @@ def compare_command(
     data = read_study_table(
         table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
     )
+    data.notes += about_groups(data, groups)
     settings = {method.name: make_method(method, wishes) for method in methods}
-    check_request(
-        FitRequest(data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
-                   cv=wishes["cv"])
+    request = FitRequest(
+        data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
+        cv=wishes["cv"],
     )  # fmt: skip
+    check_request(request)
+    data.notes += about_sizes(replace(request, ks=wishes["ks"]))
     notes = [*data.notes, *data.gaps, *about_balance(methods, settings, wishes["balanced"])]
     echo_notes(notes)
     with resumable(out, several=True) as kept:

@@ -29,7 +29,7 @@ def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> Non
     model = find_model(model)
     if file.resolve() == model.resolve():
         raise InputError(f"{file}: is the model itself; choose another FILE")
-    check_file(file)
+    check_file(file, "FILE")
     rule, dtype = load_model(model), "float32" if float32 else "float64"
     write_atomically(file, to_onnx(rule, dtype=dtype).SerializeToString())
     if as_json:

@@ -12,10 +12,11 @@ from . import _types as types
 from ._common import echo_json, echo_notes
 from ._outputs import check_folder, is_complete, make_model, protect, staged, write_study
 from ._resume import resumable
-from ._study import FitRequest, check_request, find_features, run_request
+from ._study import FitRequest, about_sizes, check_request, find_features, run_request
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
+    about_groups,
     add_annotations,
     annotations_option,
     read_study_table,
@@ -118,9 +119,11 @@ def fit_command(
     data = read_study_table(
         table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
     )
+    data.notes += about_groups(data, groups)
     add_annotations(data, annotations)
     request = make_request(data, target.strip(), missing, wishes)
     check_request(request)
+    data.notes += about_sizes(request)
     echo_notes(data.notes)
     with resumable(out) as kept:
         with common.progress_bar() as progress:

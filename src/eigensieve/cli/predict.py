@@ -58,7 +58,7 @@ def predict_command(
         click.echo(predictions_csv(rule, data.rows, labels, chances), nl=False)
     else:
         counts = Counter(labels)
-        found = ", ".join(f"{printable(c)} {counts[c]}" for c in rule.classes if counts[c])
+        found = ", ".join(f"{printable(c)}: {counts[c]}" for c in rule.classes if counts[c])
         click.echo(f"{len(labels)} predictions in {out}: {found}")
 
 

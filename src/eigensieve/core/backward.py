@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ..errors import PencilError
 from .budget import Budget
 from .factor_pencil import FactorPencil, dense_rows, take_columns
+from .grading import MOST_BLUR
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
 from .problem import Problem
 from .secular import best_deletion, first_max
@@ -23,7 +25,12 @@ COMPACT_AT = 0.7
 
 
 def backward_is_cheap(problem: Problem) -> bool:
-    """Whether a backward pass takes seconds at most (the largest eigenvalue may not)."""
+    """Whether a backward pass takes seconds at most (the largest eigenvalue may not).
+
+    Not where it is of no use, as for the log-det of an A far above B.
+    """
+    if working_criterion(problem) == "logdet" and problem.pencil.scale > MOST_BLUR:
+        return False
     if working_criterion(problem) != "lambda_max":
         return True
     p = problem.pencil.size
@@ -126,6 +133,11 @@ class LogdetBackward(BackwardState):
     """Cost of j: log of (B_S^-1)_jj / (T_S^-1)_jj, T = A + B."""
 
     def __init__(self, problem: Problem, ids: np.ndarray) -> None:
+        if problem.pencil.scale > MOST_BLUR:
+            raise PencilError(
+                f"A / B is of size {problem.pencil.scale:.1e}; a backward pass by log-det needs "
+                f"{MOST_BLUR:.0e} at most: use direction='forward', or rescale the columns"
+            )
         super().__init__(problem, ids)
         self.total = _inverse(problem, ids, total=True)
 

@@ -64,9 +64,11 @@ def score_pair(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str)
     Beside an eigenvalue of 1e10 the small ones are noise, and the logarithm would show it.
     """
     if criterion == "logdet" and values[0] > DOMINANT:
-        (sign, both), (_, own) = np.linalg.slogdet(A + B), np.linalg.slogdet(B)
+        sizes = np.diag(A + B)
+        unit = (A + B) / np.sqrt(np.outer(sizes, sizes))
+        (sign, both), (_, own) = np.linalg.slogdet(unit), np.linalg.slogdet(B)
         if sign > 0:
-            return float(both - own)
+            return float(np.log(sizes).sum() + both - own)
     return score_values(values, criterion)
 
 
@@ -87,7 +89,7 @@ def factor_eigenvalues(H: np.ndarray, B: np.ndarray) -> np.ndarray:
 def factor_rounding(values: np.ndarray, B: np.ndarray, criterion: str) -> float:
     """How far round-off may put the criterion off that `factor_eigenvalues` give."""
     least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
-    error = 8 * len(B) * EPS * values / least
+    error = 8 * len(B) * EPS * np.sqrt(values * values.max()) / least
     if criterion == "logdet":
         return float(np.sum(np.log1p(error / (1.0 + values))))
     return float(error.sum())
@@ -117,7 +119,10 @@ def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: 
 
 
 def count_positive(values: np.ndarray) -> int:
-    """How many eigenvalues (descending) of a semidefinite A count; at least one is kept."""
+    """How many eigenvalues (descending) of a semidefinite A count; at least one is kept.
+
+    Not for graded ones, see core/grading.py.
+    """
     return max(1, int(np.count_nonzero(values > NOISE * max(values[0], 0.0))))
 
 

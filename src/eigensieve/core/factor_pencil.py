@@ -211,7 +211,8 @@ class FactorPencil(Pencil):
         signs = np.sign(values[keep])
         if self.is_psd and signs.min(initial=1.0) < 0:
             # C is indefinite only where H does not reach: the same A without negative signs
-            H = _without_signs(H, signs, np.sqrt(self.diag_B))
+            units = np.where(self.diag_A > 0, self.diag_A, self.diag_B)  # graded ones keep digits
+            H = _without_signs(H, signs, np.sqrt(units))
             signs = np.ones(len(H))
         return H, signs
 

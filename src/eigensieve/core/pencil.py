@@ -19,7 +19,8 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
-from .criteria import fix_signs, generalized_eigh
+from .criteria import DOMINANT, NOISE, fix_signs, generalized_eigh
+from .grading import graded_factor, is_graded, unit_form
 from .magnitudes import LARGEST
 from .recipe import Recipe
 
@@ -197,6 +198,9 @@ class Pencil:
     @cached_property
     def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
         """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
+        if self.is_psd and is_graded(self.diag_A, self.diag_B):
+            H = graded_factor(self._A)
+            return H, np.ones(len(H))
         d = np.sqrt(self.diag_B)  # unit diagonal of B: columns of very different scale survive
         values, vectors = linalg.eigh(self._A / np.outer(d, d))
         size = values if self.is_psd else np.abs(values)  # negative ones are then round-off
@@ -210,6 +214,9 @@ class Pencil:
         # in units where diag(B) = 1, so that the answer does not depend on the scale of columns
         d = 1.0 / np.sqrt(self.diag_B)
         scaled = self._A * np.outer(d, d)
+        if is_graded(self.diag_A, self.diag_B):  # what is small beside the largest counts, too
+            values = linalg.eigvalsh(unit_form(self._A)[0])
+            return bool(np.diag(scaled).min() >= -PSD_TOL and values[0] >= -PSD_TOL * values[-1])
         # many times quicker than eigenvalues, and all there is to do for a covariance
         shift = PSD_TOL * max(float(np.abs(np.diag(scaled)).max()), 1e-300)
         if linalg.lapack.dpotrf(scaled + shift * np.eye(self.size), overwrite_a=True)[1] == 0:
@@ -226,7 +233,11 @@ class Pencil:
             return False
         d = 1.0 / np.sqrt(self.diag_B)
         rest = np.abs(self._A - np.outer(a, a / pivot)) * np.outer(d, d)
-        return bool(rest.max() <= 1e-13 * self.scale)
+        # below the round-off of its own features, or too small to count beside 1 and the largest
+        own = np.sqrt(np.maximum(self.diag_A, 0.0)) * d
+        return bool(
+            np.all(rest <= NOISE * np.maximum(np.outer(own, own), min(self.scale, DOMINANT)))
+        )
 
     @property
     def scale(self) -> float:

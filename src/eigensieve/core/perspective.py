@@ -25,9 +25,10 @@ from ..backends.arrays import (
     to_numpy,
 )
 from .budget import Budget
-from .criteria import EPS
+from .criteria import DOMINANT, EPS
 from .device_pencil import working_arrays
 from .factor_pencil import FactorPencil, quadratic_forms
+from .grading import align, blur
 from .perspective_ascent import SOLVED, TINY, Part, ascend, evaluate, largest, own_gradient
 from .problem import Problem
 from .row_factor import RowFactor
@@ -56,7 +57,11 @@ class ScaledPencil:
         self.pencil = pencil = problem.pencil
         self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
         self._factor = pencil.spectral_factor[0]
-        if len(self._factor) > pencil.size:
+        self.blur = pencil.scale if problem.criterion == "logdet" else 0.0
+        if self.blur > DOMINANT and not isinstance(self._factor, RowFactor):
+            aligned = align(self.factor(slice(None)))
+            self.blur, self._factor = blur(aligned), aligned / self.scale(slice(None))
+        elif len(self._factor) > pencil.size:
             triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
             self._factor = triangle / self.scale(slice(None))
 
@@ -304,8 +309,9 @@ class WorkingSet:
         top = largest_values(late, self.need)
         scatter(late, self.index, np.full(self.index.size, -np.inf))
         here = float(own[self.is_free[T]] @ w[self.is_free[T]])
-        margin = MARGIN + 8 * self.k * EPS / float(D.min())
-        bound = (value - here + float(top.sum())) * (1 + margin)
+        margin = 8 * self.k * EPS / float(D.min())
+        bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
+        bound += margin * self.scaled.blur
         return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
 
 

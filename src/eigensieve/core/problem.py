@@ -22,6 +22,7 @@ from .criteria import (
     score_values,
     value_rounding,
 )
+from .grading import graded_eigh, graded_rounding, is_graded
 from .pencil import Pencil
 from .solution import Solution, Status
 
@@ -110,6 +111,10 @@ class Problem:
         small = self.pencil.restrict(support)
         d = 1.0 / np.sqrt(small.diag_B)
         B = small.B * np.outer(d, d)
+        if self.criterion == "logdet" and is_graded(small.diag_A, small.diag_B):
+            A = small.A * np.outer(d, d)
+            score = score_values(graded_eigh(A, B)[0], self.criterion)
+            return score, lambda: graded_rounding(A, B)
         if self.criterion != "lambda_max":
             H = self.pencil.spectral_factor[0][:, np.asarray(support, dtype=np.intp)] * d
             values = factor_eigenvalues(H, B)
@@ -125,9 +130,13 @@ class Problem:
         """The full `Solution` of a set: eigenvectors, values and objective from scratch."""
         S = np.sort(np.asarray(support, dtype=np.intp))
         small = self.pencil.restrict(S)
-        values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
         objective = self.score(S)
-        m = 1 if self.criterion == "lambda_max" else count_positive(values)
+        if self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B):
+            values, vectors = graded_eigh(small.A, small.B)
+            m = values.size
+        else:
+            values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+            m = 1 if self.criterion == "lambda_max" else count_positive(values)
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective
         return Solution(

@@ -8,6 +8,7 @@ import numpy as np
 
 from .device_pencil import DevicePencil
 from .factor_pencil import FactorPencil
+from .grading import MOST_BLUR
 from .identity_form import diagonal_root, to_identity_form
 from .pencil import Pencil
 from .perspective import ScaledPencil, relax_all, start_state
@@ -15,7 +16,7 @@ from .problem import Problem
 from .search import Target
 from .solution import relative_gap
 from .sparse_pca_relaxation import Relaxation
-from .spectral_bound import spectral_upper_bound
+from .spectral_bound import diagonal_below, spectral_upper_bound
 from .streamed_pencil import StreamedPencil
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
@@ -33,6 +34,8 @@ RELAXATION_LIMIT = 150
 RELAXATION_STEPS = 50
 WIDE_GAP = 0.01
 SHARES = (0.25, 0.5, 0.75, 0.9)
+# Of a sum of logarithms, relatively.
+ROUNDING = 1e-12
 
 
 def root_bound(problem: Problem, support: np.ndarray) -> float:
@@ -110,4 +113,20 @@ def _relaxed_bound(problem: Problem) -> float:
 def _perspective_bound(problem: Problem, support: np.ndarray) -> float:
     weights = np.zeros(problem.pencil.size)
     weights[support] = 1.0
-    return relax_all(problem, ScaledPencil(problem), start_state(problem), weights).bound
+    scaled = ScaledPencil(problem)
+    if scaled.blur > MOST_BLUR:
+        return hadamard_bound(problem)
+    return relax_all(problem, scaled, start_state(problem), weights).bound
+
+
+def hadamard_bound(problem: Problem) -> float:
+    """No set has a larger log-det: det(A + B) <= the product of its diagonal, B >= a diagonal.
+
+    It is the same whatever the sizes of the features.
+    """
+    pencil = problem.pencil
+    gains = np.log((pencil.diag_A + pencil.diag_B) / diagonal_below(pencil))
+    forced = gains[problem.include]
+    free = np.sort(np.delete(gains, problem.include))
+    need = problem.k - forced.size
+    return float(forced.sum() + free[free.size - need :].sum()) * (1 + ROUNDING)

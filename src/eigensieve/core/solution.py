@@ -12,6 +12,7 @@ from scipy import linalg
 
 from ..errors import VerificationError
 from .criteria import EPS, count_positive, criterion_unit, score_pair, value_rounding
+from .grading import graded_rounding, is_graded, unit_rank
 from .pencil import Pencil
 
 
@@ -125,7 +126,9 @@ class Solution:
         A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
         values = linalg.eigh(A, B, eigvals_only=True)[::-1]
         unit = max(float(np.abs(values).max()), float(np.abs(A).max()), np.finfo(float).tiny)
-        if self.values.size != (1 if self.criterion == "lambda_max" else count_positive(values)):
+        graded = self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B)
+        count = unit_rank(A) if graded else count_positive(values)
+        if self.values.size != (1 if self.criterion == "lambda_max" else count):
             raise VerificationError(f"{self.values.size} eigenvalues do not make {self.criterion}")
         _close(self.values, values[: self.values.size], tol * unit, "eigenvalues")
         least, most = (criterion_unit(s, self.criterion) for s in (np.abs(A).max(), pencil.scale))
@@ -133,8 +136,11 @@ class Solution:
             raise VerificationError(f"scale {self.scale} does not belong to this pencil")
         objective = score_pair(values, A, B, self.criterion)
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
-        # round-off of this set, and of a factor of the whole A if that was used
-        hidden = value_rounding(values, A, B, self.criterion) + 8 * S.size * EPS * pencil.scale
+        if graded and self.criterion == "logdet":
+            hidden = graded_rounding(A, B)
+        else:  # round-off of this set, and of a factor of the whole A if that was used
+            hidden = value_rounding(values, A, B, self.criterion)
+            hidden += 8 * pencil.size * EPS * float(np.abs(A).max())
         _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular

@@ -46,7 +46,7 @@ def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
         bound = _by_levels(problem, value)
     else:
         top = float(pencil.top()[0][0])
-        share = float((_diagonal_below(pencil) / pencil.diag_B).min())
+        share = float((diagonal_below(pencil) / pencil.diag_B).min())
         top += (MARGIN + 8 * pencil.size * EPS / share) * max(abs(top), pencil.scale)
         bound = min(TraceBound(problem).least, top)
     return max(bound, value)
@@ -69,7 +69,7 @@ class TraceBound:
         self.needs = self.needs - np.bincount(
             self.blocks[problem.include], minlength=self.needs.size
         )
-        diagonal = _diagonal_below(pencil)
+        diagonal = diagonal_below(pencil)
         self.is_diagonal = has_diagonal_B(pencil)
         self.values, self.combine, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
         size = float(np.abs(self.values).max(initial=0.0))
@@ -137,7 +137,7 @@ class TraceBound:
         return np.array(taus), np.array(sums)
 
 
-def _diagonal_below(pencil: Pencil) -> np.ndarray:
+def diagonal_below(pencil: Pencil) -> np.ndarray:
     """A diagonal D <= B, in the order of semidefinite matrices."""
     if isinstance(pencil, FactorPencil):
         return pencil.d

@@ -14,6 +14,8 @@ from ..core.solution import Solution
 class PermutationTest:
     """Whether the components are more than chance, search included.
 
+    `eigensieve.SparseCCA.permutation_test` returns it.
+
     Attributes
     ----------
     p_values : array (n_components,), never falling from one component to the next

@@ -61,7 +61,9 @@ def _numbers(adata: Any, layer: str | None) -> Any:
     with suppress(KeyError):  # so says a file without X
         X = adata.X if layer is None else adata.layers[layer]
     if X is None:
-        raise TableError(f"has no X; name a layer: --layer {listed(list(adata.layers)) or 'NAME'}")
+        layers = listed([str(name) for name in adata.layers])
+        hint = f"name a layer: --layer {layers}" if layers else "it has no layers either"
+        raise TableError(f"has no X; {hint}")
     if np.dtype(X.dtype).kind not in "biuf":
         raise TableError(f"{'X' if layer is None else layer} holds {X.dtype}; numbers are needed")
     if hasattr(X, "to_memory"):  # sparse, on disk

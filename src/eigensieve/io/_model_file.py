@@ -69,7 +69,10 @@ def parse_json(text: str) -> Any:
     except RecursionError as error:
         raise InputError("not valid JSON: nested too deeply") from error
     except ValueError as error:
-        raise InputError(f"not valid JSON ({error}); the file may be cut off") from error
+        raise InputError(
+            f"not valid JSON ({error}), so no model file, or one that is cut off; "
+            "'eigensieve fit' writes model.json"
+        ) from error
 
 
 def _read(path: str | os.PathLike[str]) -> str:

@@ -58,6 +58,8 @@ class Table:
         Sentences about what was changed or noticed.
     repeated : frozenset of str
         Those of the names whose column shares its name with another one of the file.
+    identifier : str or None
+        Name of the column that was taken as row identifiers.
     """
 
     X: Any
@@ -67,6 +69,7 @@ class Table:
     groups: np.ndarray | None
     notes: list[str]
     repeated: frozenset[str] = frozenset()
+    identifier: str | None = None
 
     @property
     def notes_but_missing(self) -> list[str]:
@@ -180,7 +183,9 @@ class _Assembly:
             self.note_row_numbers(X)
         names = [self.names[j] for j in self.features]
         repeated = frozenset(names) & self.repeated
-        return Table(X, names, rows, target, groups, self.notes, repeated)
+        marker = self.roles.identifier
+        identifier = None if marker is None else self.names[marker]
+        return Table(X, names, rows, target, groups, self.notes, repeated, identifier)
 
     def numbers(self) -> Any:
         """The features; a few columns of a sparse matrix are filled in."""
@@ -204,11 +209,6 @@ class _Assembly:
         note = f"The column {name!r} was taken as row identifiers"
         if len(set(cells)) < len(cells):
             note += f", though its entries repeat ({len(set(cells))} different ones)"
-            if not self.chosen:  # samples that belong together matter to a fit only
-                note += (
-                    "; if samples with the same entry belong together (are of one patient, say), "
-                    f"fit with --groups {shlex.quote(name)}"
-                )
         self.notes.append(f"{note}.")
 
     def note_unnamed(self) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..studies.result import Study
 
 SCORES = ("error", "balanced_error")
+SAME = 5e-4  # errors that differ by less are shown as the same numbers
 LABEL_GAP = 0.06  # two labels of k closer than this share of the axis would touch
 
 
@@ -106,6 +107,10 @@ class CVPathDisplay:
         main, other = self._curves
         labels = ["error", "balanced error"]
         main_label, other_label = labels if self.score == "error" else labels[::-1]
+        main_label += " ± SE"
+        if other is not None and np.allclose(main, other, rtol=0, atol=SAME):
+            # one line would hide the other
+            other, main_label = None, f"{main_label} (the {other_label} is the same)"
         if other is not None:
             (line,) = self.ax_.plot(
                 self.ks, other, color=PALETTE[1], lw=1.0, marker="s", ms=3.5, mfc="none"
@@ -115,7 +120,7 @@ class CVPathDisplay:
             self.ks, main, yerr=self.standard_error,
             color=PALETTE[0], marker="o", ms=4.5, lw=1.6, elinewidth=1.0, capsize=2.5,
         )  # fmt: skip
-        return [(self.errorbar_, f"{main_label} ± SE"), *entries]
+        return [(self.errorbar_, main_label), *entries]
 
     def _draw_threshold(self) -> tuple[Any, str]:
         line = self.ax_.axhline(self.threshold_, color=FAINT, lw=1.0, ls=(0, (5, 3)))

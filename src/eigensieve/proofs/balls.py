@@ -158,3 +158,15 @@ def sum_up(values: Iterable[float]) -> float:
 def sum_down(values: Iterable[float]) -> float:
     """A lower bound of the sum of some doubles."""
     return -sum_up(-float(value) for value in values)
+
+
+def keeps_subnormals() -> bool:
+    """Whether tiny numbers survive: scalars, arrays and products, as results and as operands.
+
+    A process can have them flushed to zero (``torch.set_flush_denormal``, libraries built with
+    -ffast-math); then every bound on the rounding of small numbers would be wrong.
+    """
+    half = np.full((16, 16), 2.0**-530)
+    made = [np.float64(2.0**-600) * np.float64(2.0**-450), *(half * half).flat, *(half @ half).flat]
+    seen = np.full(67, 2.0**-1060) * 2.0**60
+    return min(made) > 0.0 and bool((seen == 2.0**-1000).all())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .definite import Shown, show_bordered, show_semidefinite
 from .exact_pencils import ExactPencil, exact_pencil
 from .nodes import Node
 from .pencils import Pencil
-from .rational import Matrix, is_semidefinite
+from .rational import MOST_EXACT, Matrix, is_semidefinite
 from .records import Header, refute
 from .sources import Source
 
@@ -32,7 +33,14 @@ class Case:
     def exactly(self, index: np.ndarray) -> ExactPencil:
         """The pencil on some features in exact numbers."""
         self.used_exact = True
+        if self.header.n_features <= MOST_EXACT:
+            return self._all_exactly.take(index.tolist())
         return exact_pencil(self.source, index)
+
+    @cached_property
+    def _all_exactly(self) -> ExactPencil:
+        """All features of a small table, once."""
+        return exact_pencil(self.source, np.arange(self.header.n_features))
 
 
 @dataclass(frozen=True, eq=False)

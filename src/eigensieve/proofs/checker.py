@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import VerificationError
+from ..errors import InputError, VerificationError
+from .balls import keeps_subnormals
 from .cases import Case
 from .dual import check_dual_fix, check_dual_leaf
 from .level import check_level
@@ -18,8 +19,10 @@ from .nodes import Node
 from .objective import check_objective, check_status, scale_of
 from .pencils import enclose
 from .premises import check_premises, read_blocks
+from .rational import limited_work
 from .records import Header, check_keys, indices, read_header, read_lines, refuse, whole
 from .sources import make_source
+from .statements import describe_problem, find_names
 from .verdict import Verdict
 
 _OUT, _FREE, _IN = 0, 1, 2
@@ -34,6 +37,7 @@ def check_proof(
     A: Any = None,
     B: Any = None,
     blocks: Any = None,
+    names: Any = None,
 ) -> Verdict:
     """Verify a proof file against the table it is about.
 
@@ -45,7 +49,8 @@ def check_proof(
     path : path-like
         What ``solve(..., proof=path)`` wrote.
     X : array of shape (n, p), optional
-        The table, for the pencils of tables ("lda", "pca", "cca").
+        The table, for the pencils of tables ("lda", "pca", "cca"). If it is a frame, its columns
+        must have the names that the proof gives, in order.
     y : array of shape (n,), optional
         The labels ("lda").
     Y : array of shape (n, q), optional
@@ -54,6 +59,9 @@ def check_proof(
         The pencil itself ("matrices"); no B is the identity.
     blocks : array of int of shape (p,), optional
         The block of every feature, where k was given by block ("matrices").
+    names : list of str, optional
+        The names of the features, where the tables are arrays that have none; those of the
+        proof must be the same.
 
     Returns
     -------
@@ -63,7 +71,8 @@ def check_proof(
     Raises
     ------
     InputError
-        If the file is no proof at all, or the arrays are not those that its kind needs.
+        If the file is no proof at all, the arrays are not those that its kind needs, or the
+        arithmetic of this process flushes tiny numbers to zero.
 
     Examples
     --------
@@ -84,18 +93,28 @@ def check_proof(
     (True, 3.0)
     """
     start = time.perf_counter()
-    given = {"X": X, "y": y, "Y": Y, "A": A, "B": B, "blocks": blocks}
+    if not keeps_subnormals():
+        raise InputError(
+            "this process flushes subnormal numbers to zero, so that no rounding error could be "
+            "bounded; undo it (torch.set_flush_denormal(False)), or check in a new process"
+        )
+    given = {"X": X, "y": y, "Y": Y, "A": A, "B": B, "blocks": blocks, "names": names}
     walk = _Walk(path, given)
-    with np.errstate(all="ignore"):  # what overflows is infinite, and shows nothing
+    # what overflows is infinite, and shows nothing
+    with np.errstate(all="ignore"), limited_work():
         try:
             walk.run()
             reason = None
+        except InputError:
+            raise
         except VerificationError as error:
             reason = str(error)
         except np.linalg.LinAlgError as error:
             reason = f"could not be decided: {error}"
         except MemoryError:
             reason = "needs more memory than there is"
+        except (ArithmeticError, ValueError) as error:  # overflow, infinity as a fraction
+            reason = f"is too large for the checker's arithmetic ({error!s:.80})"
     return walk.verdict(reason, time.perf_counter() - start)
 
 
@@ -112,6 +131,8 @@ class _Walk:
     header: Header | None = None
     objective: float | None = None
     unit: float = 0.0
+    names: list[str] | None = None
+    problem: dict[str, Any] | None = None
 
     def run(self) -> None:
         records = self._counted(read_lines(self.path))
@@ -137,6 +158,8 @@ class _Walk:
     def _prepare(self, header: Header) -> None:
         source = make_source(header.recipe, header.n_features, self.given)
         self.blocks = read_blocks(header, source.view, self.given["blocks"])
+        self.names = find_names(header, source, self.given["names"])
+        self.problem = describe_problem(header, source, self.blocks, self.names)
         self.state = np.full(header.n_features, _FREE, dtype=np.int8)
         self.state[header.exclude] = _OUT
         if (self.state[header.include] == _OUT).any():
@@ -145,10 +168,9 @@ class _Walk:
         self._check_support(header)
         self.case = case = Case(header, source, enclose(source))
         check_premises(case)
-        scale = scale_of(case)
-        claimed = max(abs(header.objective), scale)
-        check_status(case, claimed)
-        self.objective = check_objective(case, claimed)
+        scale = scale_of(case, self._node())
+        check_status(case, scale)
+        self.objective = check_objective(case, scale)
         self.unit = max(abs(self.objective), scale)
         self._note_exact()
 
@@ -265,9 +287,8 @@ class _Walk:
             n_features=header.n_features if header else None,
             k=tuple(header.k) if header else None,
             support=tuple(header.support) if header else None,
-            names=tuple(header.names[j] for j in header.support)
-            if header and header.names
-            else None,
+            names=tuple(self.names[j] for j in header.support) if header and self.names else None,
+            problem=self.problem,
             is_constrained=bool(header and (header.include or header.exclude)),
             n_nodes=self.n_nodes,
             n_leaves=self.n_leaves,

@@ -23,6 +23,7 @@ from .rational import (
     logarithm,
     product,
     round_up,
+    spend,
     sum_with_log_at_most,
 )
 from .records import check_keys, indices, matrix, number, refuse, refute, vector
@@ -132,6 +133,7 @@ def _enclosed_sum(case: Case, node: Node, witness: DualWitness) -> tuple[Ball, B
 def _judge_exactly(
     case: Case, node: Node, witness: DualWitness, tangent: Tangent, limit: float, fixed: Fixed
 ) -> None:
+    spend(10.0 * len(node.all) * (len(node.all) + witness.V.shape[1]))
     offset, g = _exact_sum(case, node, witness)
     is_in = node.is_inside.tolist()
     rational, argument = tangent.exact

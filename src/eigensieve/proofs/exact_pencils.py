@@ -8,7 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import VerificationError
-from .rational import MOST_EXACT, Matrix, dot, fraction_rows, fractions_of
+from .rational import (
+    MOST_EXACT,
+    Matrix,
+    fraction_rows,
+    fractions_of,
+    inner_products,
+    spend,
+    submatrix,
+)
 from .sources import LEAST_SHRINKAGE, Source
 
 _MOST_PRODUCTS = 40_000_000  # rows times pairs of features
@@ -25,6 +33,17 @@ class ExactPencil:
     floor: list[Fraction]
     slack: list[Fraction]
 
+    def take(self, index: list[int]) -> ExactPencil:
+        """The pencil on some of its features."""
+        return ExactPencil(
+            submatrix(self.A, index),
+            submatrix(self.B, index),
+            [self.columns[i] for i in index] if self.columns else [],
+            self.weights,
+            [self.floor[i] for i in index],
+            [self.slack[i] for i in index],
+        )
+
 
 def exact_pencil(source: Source, index: np.ndarray) -> ExactPencil:
     """The pencil on some features, or a refusal where they are too many."""
@@ -33,6 +52,7 @@ def exact_pencil(source: Source, index: np.ndarray) -> ExactPencil:
         raise VerificationError(
             f"too close to decide with doubles, and too large for exact numbers ({u} features)"
         )
+    spend(0.3 * n * u * u + 5.0 * u * (u + n))
     kind = source.recipe.kind
     if kind == "matrices":
         return _matrices(source, index)
@@ -119,7 +139,7 @@ def _lda(source: Source, index: np.ndarray, table: _ExactTable) -> ExactPencil:
     ]
     weights = source.weights
     weighted = [[w * z for w, z in zip(weights, row)] for row in columns]
-    A = [[dot(one, other) for other in columns] for one in weighted]
+    A = inner_products(weighted, columns)
     within = _centred(table.gram(), groups, counts, n)
     share = Fraction(float(source.shrinkage_of(index[:1])[0])) if u else Fraction(0)
     ridge, least = Fraction(source.recipe.ridge), Fraction(LEAST_SHRINKAGE)

@@ -19,7 +19,7 @@ from .balls import Ball, sum_up
 from .cases import Case, Form, require_semidefinite
 from .definite import Shown, show_semidefinite
 from .nodes import Fixed, Node, choices_to_judge
-from .rational import MOST_EXACT, dot, fraction_rows, is_semidefinite
+from .rational import MOST_EXACT, fraction_rows, inner_products, is_semidefinite
 from .records import check_keys, refuse, refute, vector
 
 _MARGINS = (1e-14, 1e-12, 1e-10, 1e-8)  # times the features of the node
@@ -124,12 +124,13 @@ def _holds_exactly(
 ) -> bool:
     rows = fraction_rows(G.tolist())
     limits = [Fraction(value) for value in E.tolist()]
-    weights = [dot(row, row) / limit for row, limit in zip(rows, limits)]
+    Y = inner_products(rows, rows)
+    weights = [Y[i][i] / limit for i, limit in enumerate(limits)]
     if not all(sum(choice, Fraction(0)) <= 1 for choice in choices_to_judge(node, weights, fixed)):
         return False
     matrix = [list(row) for row in N]
     place = np.searchsorted(node.all, node.free).tolist()
     for i, a in enumerate(place):
         for j, b in enumerate(place):
-            matrix[a][b] += dot(rows[i], rows[j]) - (limits[i] if i == j else 0)
+            matrix[a][b] += Y[i][j] - (limits[i] if i == j else 0)
     return is_semidefinite(matrix)

@@ -11,6 +11,7 @@ from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
 from .exact_pencils import ExactPencil
+from .nodes import Node
 from .rational import (
     Matrix,
     determinant,
@@ -19,27 +20,41 @@ from .rational import (
     logarithm,
     round_down,
     sum_with_log_at_most,
+    trace_of_quotient,
 )
 from .records import refuse, refute
 
-TOLERANCE = 1e-9  # of the objective, or of the scale where that is larger
+TOLERANCE = 1e-9  # of the objective and of the scale
 _GRID = 120
 _ROUNDING = 1e-12  # what the gap may exceed its tolerance by: the header's numbers are rounded
 
 
-def scale_of(case: Case) -> float:
-    """At most the scale of the pencil, the unit of gaps where the objective is smaller."""
-    scale = case.pencil.scale()
+def scale_of(case: Case, root: Node) -> float:
+    """The unit of gaps where the objective is smaller: about what a set of the root can score.
+
+    Only features that an admissible set can have count, and pairs that one can have together;
+    where A is indefinite a pair counts for what it can score. It is never above the bound,
+    which no score exceeds: what nobody can reach makes no gap look small.
+    """
+    can_be = np.concatenate([root.inside, root.free[np.array(root.need)[root.blocks] > 0]])
+    index = np.sort(can_be)
+    # of free features of a block that needs one, only one can be chosen: they get the same mark
+    mark = len(root.need) + np.arange(case.header.n_features)
+    alone = np.array(root.need)[root.blocks] == 1
+    mark[root.free[alone]] = root.blocks[alone]
+    pairs = case.header.criterion == "lambda_max"
+    scale = case.pencil.scale(index, mark[index] if pairs else np.zeros(len(index)))
     if case.header.criterion == "logdet":
-        return math.log1p(scale) * (1.0 - 2.0**-45)
-    return scale
+        scale = math.log1p(scale) * (1.0 - 2.0**-45)
+    return min(scale, abs(case.header.bound))
 
 
-def check_objective(case: Case, unit: float) -> float:
+def check_objective(case: Case, scale: float) -> float:
     """A proved lower bound of the support's score, or a refusal."""
     header = case.header
     support = np.array(header.support, dtype=np.intp)
-    limit = Fraction(header.objective) - Fraction(TOLERANCE) * Fraction(unit)
+    room = Fraction(TOLERANCE) * (abs(Fraction(header.objective)) + Fraction(scale))
+    limit = Fraction(header.objective) - room
     A, B = case.pencil.a_block(support, support), case.pencil.b_block(support, support)
     shown = _score_floor(header.criterion, A, B)
     if math.isfinite(shown) and Fraction(shown) >= limit:
@@ -49,12 +64,13 @@ def check_objective(case: Case, unit: float) -> float:
     return round_down(limit)
 
 
-def check_status(case: Case, unit: float) -> None:
+def check_status(case: Case, scale: float) -> None:
     """ "optimal" is a claim as well: the gap is within its tolerance."""
     header = case.header
     if header.status != "optimal":
         return
-    room = (Fraction(header.gap_tol) + Fraction(_ROUNDING)) * Fraction(unit)
+    unit = max(abs(Fraction(header.objective)), Fraction(scale))
+    room = (Fraction(header.gap_tol) + Fraction(_ROUNDING)) * unit
     if Fraction(header.bound) - Fraction(header.objective) > room:
         refuse('the status is "optimal", and the gap is above gap_tol')
 
@@ -98,23 +114,29 @@ def _trace_floor(A: Ball, B: Ball) -> float:
 def _logdet_floor(A: Ball, B: Ball) -> float:
     """log det(A + B) - log det(B), of the least and of the largest matrix of the enclosures."""
     low, high = _moved(A + B, -1.0), _moved(B, 1.0)
-    if not is_definite(low):
+    if low is None or high is None or not is_definite(low):
         return -math.inf
     ratio = determinant(low) / determinant(high)
     return round_down(logarithm(ratio)[0])
 
 
-def _moved(matrix: Ball, sign: float) -> Matrix:
+def _moved(matrix: Ball, sign: float) -> Matrix | None:
     """Below (-1) or above (+1) all symmetric matrices of an enclosure, in the Loewner order.
 
-    Entries are rounded to multiples of 2**-120 first, so that exact numbers stay short.
+    Entries are rounded to multiples of 2**-120 first, so that exact numbers stay short; those
+    above one are such multiples. None where the enclosure is too large for doubles.
     """
-    grid = np.ldexp(np.rint(np.ldexp(np.tril(matrix.mid), _GRID)), -_GRID)
+    lower = np.tril(matrix.mid)
+    grid = np.ldexp(np.rint(np.ldexp(np.clip(lower, -1.0, 1.0), _GRID)), -_GRID)
+    grid = np.where(np.abs(lower) < 1.0, grid, lower)
     mid = grid + np.tril(grid, -1).T
     rad = np.tril(matrix.rad) + np.tril(matrix.rad, -1).T + 2.0**-_GRID
+    ends = np.nextafter(mid.diagonal() + sign * (rad.sum(axis=1) * (1.0 + 2.0**-30)), sign * np.inf)
+    if not (np.isfinite(mid).all() and np.isfinite(ends).all()):
+        return None
     rows = fraction_rows(mid.tolist())
-    for i, room in enumerate(rad.sum(axis=1) * (1.0 + 2.0**-30)):
-        rows[i][i] = Fraction(math.nextafter(mid[i, i] + sign * room, sign * math.inf))
+    for i, end in enumerate(ends.tolist()):
+        rows[i][i] = Fraction(end)
     return rows
 
 
@@ -124,23 +146,9 @@ def _reaches(criterion: str, pencil: ExactPencil, limit: Fraction) -> bool:
     if criterion == "lambda_max":
         return not is_definite([[limit * b - a for a, b in zip(*rows)] for rows in zip(A, B)])
     if criterion == "trace":
-        return _exact_trace(A, B) >= limit
+        return trace_of_quotient(A, B) >= limit
     both = [[a + b for a, b in zip(*rows)] for rows in zip(A, B)]
     if not is_definite(both):
         return False
     # log(x) >= limit, asked the other way round
     return sum_with_log_at_most(limit, determinant(B) / determinant(both), Fraction(0))
-
-
-def _exact_trace(A: Matrix, B: Matrix) -> Fraction:
-    """tr(B^-1 A) by elimination; B is positive definite."""
-    k = len(B)
-    rows = [[*b, *a] for a, b in zip(A, B)]
-    for i in range(k):
-        pivot = rows[i][i]
-        rows[i] = [value / pivot for value in rows[i]]
-        for j in range(k):
-            if j != i and rows[j][i]:
-                factor = rows[j][i]
-                rows[j] = [x - factor * y for x, y in zip(rows[j], rows[i])]
-    return sum((rows[i][k + i] for i in range(k)), Fraction(0))

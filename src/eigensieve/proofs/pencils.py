@@ -122,18 +122,28 @@ class Pencil:
             return self.floor
         return self.rows.squared().sum(axis=0) * self.share + self.floor
 
-    def scale(self) -> float:
-        """At most the largest |A_ij| / sqrt(B_ii B_jj)."""
-        p = len(self.exponents)
-        if self.A is None and self.view is None:  # A is PSD: its diagonal says it
-            return _least_ratio(self.a_diagonal.lower, self.b_diagonal.upper)
-        root = np.nextafter(np.sqrt(self.b_diagonal.upper), np.inf)
-        best = 0.0
-        for start in range(0, p, _STRIPE):
-            some = np.arange(start, min(start + _STRIPE, p))
-            A = self.a_block(some, np.arange(p))
-            size = np.maximum(np.abs(A.mid) - A.rad, 0.0)
-            best = max(best, _least_ratio(size, root[some][:, None] * root))
+    def scale(self, index: np.ndarray, mark: np.ndarray) -> float:
+        """What some features can make of the score, alone or two together; at most that.
+
+        With a_i = A_ii / B_ii it is the largest a_i, or the largest |A_ij| / sqrt(B_ii B_jj) of two
+        features with different marks, less what negative a_i and a_j take away: the pair then
+        scores at least half of it. A that is PSD by construction has its largest entry on the
+        diagonal.
+        """
+        alone = (self.a_diagonal[index] / self.b_diagonal[index]).lower
+        alone = np.where(np.isnan(alone), -np.inf, alone)
+        best = float(np.max(alone, initial=0.0))
+        if self.A is None and self.view is None:
+            return best
+        root = np.nextafter(np.sqrt(self.b_diagonal.upper[index]), np.inf)
+        for start in range(0, len(index), _STRIPE):
+            some = slice(start, start + _STRIPE)
+            A = self.a_block(index[some], index)
+            size = np.maximum(np.abs(A.mid) - A.rad, 0.0) / (root[some][:, None] * root)
+            lost = np.maximum(-0.5 * (alone[some][:, None] + alone), 0.0)
+            left = size * (1.0 - 2.0**-45) - lost * (1.0 + 2.0**-45)
+            left[~(mark[some][:, None] != mark) | np.isnan(left)] = 0.0
+            best = max(best, float(np.max(left, initial=0.0)) * (1.0 - 2.0**-45))
         return best
 
 
@@ -142,11 +152,6 @@ def _check_size(some: int, others: int) -> None:
         raise VerificationError(
             f"needs a dense matrix of {some} x {others}; {MOST_DENSE} features are the most"
         )
-
-
-def _least_ratio(size: np.ndarray, unit: np.ndarray) -> float:
-    ratio = size / unit
-    return float(np.max(ratio, initial=0.0)) * (1.0 - 2.0**-45)
 
 
 def _where(mask: np.ndarray, ball: Ball) -> Ball:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
-from .rational import Matrix, dot, is_definite, is_semidefinite
+from .rational import Matrix, inner_products, is_definite, is_semidefinite
 from .records import Header, refuse
 
 
@@ -74,7 +74,7 @@ def _check_least(case: Case, index: np.ndarray) -> None:
 def _exact_room(case: Case, index: np.ndarray) -> Matrix:
     """F F' + diag(slack) - A."""
     exact = case.exactly(index)
-    rows = [[dot(one, other) for other in exact.columns] for one in exact.columns]
+    rows = inner_products(exact.columns, exact.columns)
     for i, (row, entries) in enumerate(zip(rows, exact.A)):
         rows[i] = [f - a for f, a in zip(row, entries)]
         rows[i][i] += exact.slack[i]

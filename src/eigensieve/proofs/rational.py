@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Context
 from fractions import Fraction
+from operator import mul
 
 from ..errors import VerificationError
 
@@ -14,6 +17,32 @@ Matrix = list[list[Fraction]]
 MOST_EXACT = 60  # features in one exact matrix
 _MOST_BITS = 30_000  # features times the bits of an entry: what an elimination may grow to
 _DIGITS = (40, 100, 400, 1600)
+MOST_WORK = 30e6  # of one file, in units of about a microsecond
+_left: ContextVar[float] = ContextVar("work left", default=math.inf)
+
+
+@contextmanager
+def limited_work(most: float = MOST_WORK) -> Iterator[None]:
+    """Within it, exact arithmetic that takes more is refused before it begins."""
+    token = _left.set(most)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def spend(work: float) -> None:
+    """Take so many units off what is left."""
+    left = _left.get() - work
+    if left < 0.0:
+        raise VerificationError("too close to decide: the exact numbers of the file take too long")
+    _left.set(left)
+
+
+def _spend_elimination(size: int, bits: int, width: int = 1) -> None:
+    """Numbers grow with every step, and dividing them takes the square of their length."""
+    longest = size * bits / 1000.0
+    spend(width * size**3 / 3.0 * (2.0 + 2.0 * longest + longest**2 / 5.0))
 
 
 def fractions_of(values: Sequence[float]) -> list[Fraction]:
@@ -28,13 +57,30 @@ def fraction_rows(rows: Sequence[Sequence[float]]) -> Matrix:
 
 def dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     """The inner product."""
-    return sum((a * b for a, b in zip(left, right)), Fraction(0))
+    return inner_products([left], [right])[0][0]
 
 
 def product(left: Matrix, right: Matrix) -> Matrix:
     """The matrix product."""
-    columns = list(zip(*right))
-    return [[dot(row, column) for column in columns] for row in left]
+    return inner_products(left, list(zip(*right)))
+
+
+def inner_products(
+    left: Sequence[Sequence[Fraction]], right: Sequence[Sequence[Fraction]]
+) -> Matrix:
+    """Of all vectors of two lists; each becomes whole numbers over one denominator."""
+    rows, columns = [_over_one(row) for row in left], [_over_one(column) for column in right]
+    spend(0.2 * len(rows) * len(columns) * (len(left[0]) if rows else 0))
+    return [
+        [Fraction(sum(map(mul, row, column)), below * under) for column, under in columns]
+        for row, below in rows
+    ]
+
+
+def _over_one(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Fractions as whole numbers over a common denominator."""
+    below = math.lcm(*(value.denominator for value in values))
+    return [value.numerator * (below // value.denominator) for value in values], below
 
 
 def submatrix(matrix: Matrix, index: Sequence[int]) -> Matrix:
@@ -111,7 +157,23 @@ def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
     bits = max((abs(value).bit_length() for row in rows for value in row), default=0)
     if bits * len(rows) > _MOST_BITS:
         raise VerificationError("too close to decide: the exact numbers are too long")
+    _spend_elimination(len(rows), bits, max(1, len(rows[0]) // len(rows)) if rows else 1)
     return rows, scale
+
+
+def trace_of_quotient(A: Matrix, B: Matrix) -> Fraction:
+    """tr(B^-1 A) by fraction-free elimination of [B | A]; B is positive definite."""
+    k = len(B)
+    rows, _ = _integers([[*b, *a] for a, b in zip(A, B)])
+    before = 1
+    for i in range(k):
+        pivot, own = rows[i][i], rows[i]
+        for j in range(k):
+            if j != i:
+                factor = rows[j][i]
+                rows[j] = [(x * pivot - factor * y) // before for x, y in zip(rows[j], own)]
+        before = pivot
+    return Fraction(sum(rows[i][k + i] for i in range(k)), before) if k else Fraction(0)
 
 
 def logarithm(value: Fraction, digits: int = _DIGITS[0]) -> tuple[Fraction, Fraction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, VerificationError
+from .frames import as_doubles, exact_doubles
 
 LEAST_SHRINKAGE = 1e-10  # also the least share of a column's total variance in the ridge
 IS_IT_THE_TABLE = "is this the table that the proof was made from?"
@@ -33,7 +34,8 @@ class Source:
     """The doubles that define the pencil exactly.
 
     ``X`` has the columns of both tables for "cca" (``view`` says whose), ``codes`` the class of
-    every row for "lda"; "matrices" has ``A`` and ``B`` instead (no B: the identity).
+    every row for "lda" (``classes`` their labels); "matrices" has ``A`` and ``B`` instead (no B:
+    the identity).
     """
 
     recipe: Recipe
@@ -43,6 +45,8 @@ class Source:
     view: np.ndarray | None = None
     A: np.ndarray | None = None
     B: np.ndarray | None = None
+    names: list[str] | None = None  # of the columns of X, where the table has names
+    classes: tuple[Any, ...] = ()
 
     @property
     def counts(self) -> np.ndarray:
@@ -75,40 +79,27 @@ def make_source(recipe: Recipe, n_features: int, given: dict[str, Any]) -> Sourc
     """Put table and recipe together, and see that they agree."""
     if recipe.kind == "matrices":
         return _from_matrices(recipe, n_features, given)
-    X = _table(given, "X")
+    X, names = _table(given, "X")
     if recipe.kind == "cca":
-        Y = _table(given, "Y")
+        Y, others = _table(given, "Y")
         if len(X) != len(Y):
             raise InputError(f"X has {len(X)} rows and Y has {len(Y)}; they must have the same")
         view = np.repeat([0, 1], [X.shape[1], Y.shape[1]])
         X = np.hstack([X, Y])
         _check_width(X.shape[1], n_features)
-        return Source(recipe, n_features, X, view=view)
+        names = None if names is None or others is None else names + others
+        return Source(recipe, n_features, X, view=view, names=names)
     _check_width(X.shape[1], n_features)
     if recipe.kind == "pca":
-        return Source(recipe, n_features, X)
-    return Source(recipe, n_features, X, _classes(recipe, given.get("y"), len(X)))
+        return Source(recipe, n_features, X, names=names)
+    codes, classes = _classes(recipe, given.get("y"), len(X))
+    return Source(recipe, n_features, X, codes, names=names, classes=classes)
 
 
-def _table(given: dict[str, Any], name: str) -> np.ndarray:
+def _table(given: dict[str, Any], name: str) -> tuple[np.ndarray, list[str] | None]:
     if given.get(name) is None:
         raise InputError(f"the proof is about a table: pass it as {name}")
-    table = np.asarray(given[name])
-    if table.ndim != 2 or not table.size:
-        raise InputError(f"{name} has the shape {table.shape}; rows and columns are needed")
-    return _doubles(table, name)
-
-
-def _doubles(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype.kind not in "buif":
-        raise InputError(f"{name} holds {values.dtype}, not real numbers")
-    doubles = np.ascontiguousarray(values, dtype=np.float64)
-    if not np.isfinite(doubles).all():
-        raise InputError(f"{name} has missing or infinite values")
-    is_long = values.dtype.kind in "iu" and (np.abs(doubles) >= 2.0**53).any()
-    if is_long or (doubles != values).any():
-        raise InputError(f"{name} holds numbers that are no doubles; the proof is about doubles")
-    return doubles
+    return as_doubles(given[name], name)
 
 
 def _check_width(found: int, wanted: int) -> None:
@@ -118,15 +109,11 @@ def _check_width(found: int, wanted: int) -> None:
         )
 
 
-def _classes(recipe: Recipe, y: Any, n: int) -> np.ndarray:
-    """The class of every row: that of the member which the recipe lists for it."""
+def _classes(recipe: Recipe, y: Any, n: int) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """The class of every row, that of the member which the recipe lists for it; and its label."""
     if y is None:
         raise InputError("the proof is about classes: pass the labels as y")
-    labels: Sequence[Any] = np.asarray(y).tolist()
-    if np.ndim(y) != 1 or len(labels) != n:
-        raise InputError(f"y has the shape {np.shape(y)}; one label for each of {n} rows is needed")
-    if any(label != label for label in labels):
-        raise InputError("y has missing labels")
+    labels = _labels(y, n)
     last = max(recipe.members, default=0)
     if last >= n:
         raise VerificationError(f"the proof lists row {last} of {n}; {IS_IT_THE_TABLE}")
@@ -136,7 +123,32 @@ def _classes(recipe: Recipe, y: Any, n: int) -> np.ndarray:
             f"the proof lists one row of each of {len(recipe.members)} classes; the labels have "
             f"{len(set(labels))} classes, and not one in each; {IS_IT_THE_TABLE}"
         )
-    return np.array([known[label] for label in labels], dtype=np.intp)
+    codes = np.array([known[label] for label in labels], dtype=np.intp)
+    return codes, tuple(labels[row] for row in recipe.members)
+
+
+def _labels(y: Any, n: int) -> list[Any]:
+    """One text or number for each row."""
+    try:
+        given = np.asarray(y)
+    except ValueError as error:  # lists of unequal length
+        raise InputError(f"y is no list of labels; one for each of {n} rows is needed") from error
+    if given.shape != (n,):
+        raise InputError(f"y has the shape {given.shape}; one label for each of {n} rows is needed")
+    labels = given.tolist()
+    for label in labels:
+        if not isinstance(label, Hashable) or isinstance(label, tuple):
+            raise InputError(f"y has the label {label!r:.40}; labels are texts or numbers")
+        if label is None or not _equals_itself(label):
+            raise InputError("y has missing labels")
+    return labels
+
+
+def _equals_itself(label: Any) -> bool:
+    try:
+        return bool(label == label)
+    except TypeError:  # pandas.NA
+        return False
 
 
 def _from_matrices(recipe: Recipe, p: int, given: dict[str, Any]) -> Source:
@@ -152,7 +164,7 @@ def _square(values: Any, name: str, p: int) -> np.ndarray:
     if square.ndim != 2 or square.shape[0] != square.shape[1]:
         raise InputError(f"{name} has the shape {square.shape}; a square matrix is needed")
     _check_width(len(square), p)
-    doubles = _doubles(square, name)
+    doubles = exact_doubles(square, name)
     if (doubles != doubles.T).any():
         raise InputError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
     return doubles

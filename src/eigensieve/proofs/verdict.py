@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import VerificationError
 
@@ -25,7 +26,9 @@ class Verdict:
     objective : float or None
         What the support scores at least.
     unit : float or None
-        What the gap is measured in: the objective, or the scale of the problem if larger.
+        What the gap is measured in: the size of the objective, or the scale of the problem if
+        larger, which is about what one or two features that can be chosen score, and never above
+        the bound.
     criterion : str or None
         "lambda_max", "trace" or "logdet".
     n_features : int or None
@@ -35,7 +38,11 @@ class Verdict:
     support : tuple of int or None
         The set that the proof is about, 0-based.
     names : tuple of str or None
-        Its names, if the file has names.
+        Its names, from the table (or from ``names``); None where only the file has names.
+    problem : dict or None
+        All that defines the problem, as plain data: kind, criterion, k, n_features, n_samples,
+        classes with their counts, shrinkage, ridge, block_sizes, include and exclude (by index
+        and by name). None if the file was rejected before that was known.
     is_constrained : bool
         Whether features were fixed in or out from the start.
     n_nodes, n_leaves : int
@@ -56,6 +63,7 @@ class Verdict:
     k: tuple[int, ...] | None
     support: tuple[int, ...] | None
     names: tuple[str, ...] | None
+    problem: dict[str, Any] | None
     is_constrained: bool
     n_nodes: int
     n_leaves: int
@@ -64,7 +72,10 @@ class Verdict:
 
     @property
     def gap(self) -> float | None:
-        """How much better another set can be, relative to the unit; None unless accepted."""
+        """How far the bound is above what was shown of the set, relative to the unit.
+
+        None unless accepted.
+        """
         if self.bound is None or self.objective is None or self.unit is None:
             return None
         room = max(self.bound - self.objective, 0.0)

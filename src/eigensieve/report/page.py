@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..plots._style import printable
+from ..studies.copies import describe_copies
 from ..studies.cv_path import GIVEN, ONLY, OWN
 from ..studies.estimates import ErrorEstimate
 from ..studies.nested import HonestError
@@ -37,6 +38,7 @@ def render_study(
         The error on samples that were never shown to the study.
     """
     every_k = show_every_k(study)
+    told = describe_copies(study.copies)  # beside the features
     return render_page(
         "study.html.j2",
         script=None if every_k is None else SCRIPT,
@@ -53,7 +55,7 @@ def render_study(
         stability=sections.stability(study),
         chance=sections.chance(study),
         optimality=sections.optimality(study),
-        notes=[printable(note) for note in study.notes],
+        notes=[printable(note) for note in study.notes if note not in told],
         methods=methods(study, command, held_out),
         glossary=explain_words(study),
     )

@@ -17,6 +17,7 @@ from ..plots import (
 )
 from ..plots._style import printable, shorten
 from ..plots.loadings import sides_of
+from ..studies.copies import describe_copies
 from ..studies.result import SelectedFeature, Study
 from . import words, words_error, words_sets
 from .facts import (
@@ -92,6 +93,7 @@ def features(study: Study) -> dict[str, Any]:
         **figures,
         "rows": [_feature_row(study, feature) for feature in shown],
         "n_more": len(study.selected) - len(shown),
+        "copies": [printable(text) for text in describe_copies(study.copies)],
         "annotations": [printable(name) for name in study.source.annotation_columns],
         "has_shares": frequencies(study, study.best_k) is not None,
         "has_prices": bool(study.prices),

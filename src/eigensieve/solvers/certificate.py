@@ -139,7 +139,8 @@ def certify(
     ----------
     pencil : Pencil
     support : feature indices of the set, in any order
-    criterion : "lambda_max", "trace" or "logdet"
+    criterion : "lambda_max", "trace" or "logdet", default "lambda_max"
+        The one that the set was chosen by: `SparseLDA` and the command line use "logdet".
     time_limit : seconds, None for no limit; 0 gives the bound at the root of the search
     include, exclude : features that every rival must, or must not, have; the given set, too
     gap_tol, n_jobs, callback, random_state, client, proof : as in `solve`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.factor_pencil import FactorPencil
+from ..core.grading import align, blur, is_graded
 from ..core.problem import Problem
 from .base import Solver
 
@@ -16,6 +17,10 @@ SMALL = 120
 LEAST_DIAGONAL = 0.03
 # Of a class separation below this leaps and bounds sees too few digits.
 FAINT = 1e-4
+# Where features differ more than this (see `blur`), with log-det, they see too few, too; up to
+# so many features the plain branch and bound, which sees them, takes their place.
+GRADED = 1e9
+FEW = 40
 
 
 def choose_algorithm(problem: Problem) -> str:
@@ -25,6 +30,8 @@ def choose_algorithm(problem: Problem) -> str:
     eigenvalue counts as a trace.
     """
     pencil = problem.pencil
+    if _is_blurred(problem):
+        return "interlacing"
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:
         return "levelset"
     if problem.quota is not None:
@@ -38,6 +45,17 @@ def choose_algorithm(problem: Problem) -> str:
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
     return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"
+
+
+def _is_blurred(problem: Problem) -> bool:
+    """Whether A is too graded for the others, and interlacing quick enough."""
+    pencil = problem.pencil
+    if problem.criterion != "logdet" or pencil.is_rank_one or pencil.size > FEW:
+        return False
+    if not is_graded(pencil.diag_A, pencil.diag_B):
+        return False
+    H = pencil.spectral_factor[0]
+    return isinstance(H, np.ndarray) and blur(align(H / np.sqrt(pencil.diag_B))) > GRADED
 
 
 SOLVER = Solver(

@@ -81,7 +81,11 @@ def _scores(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> n
     rows, columns = sets[:, :, None], sets[:, None, :]
     A_S, B_S = A[rows, columns], B[rows, columns]
     if criterion == "logdet":
-        return np.linalg.slogdet(A_S + B_S)[1] - np.linalg.slogdet(B_S)[1]
+        both = A_S + B_S
+        sizes = np.diagonal(both, axis1=1, axis2=2)
+        both /= np.sqrt(sizes[:, :, None] * sizes[:, None, :])  # graded ones keep their digits
+        logs = np.linalg.slogdet(both)[1] - np.linalg.slogdet(B_S)[1]
+        return logs + np.log(np.diag(A + B))[sets].sum(axis=1)
     if criterion == "trace":
         return np.trace(np.linalg.solve(B_S, A_S), axis1=1, axis2=2)
     L_inverse = np.linalg.inv(np.linalg.cholesky(B_S))

@@ -21,6 +21,7 @@ from scipy import linalg
 from ..core.budget import Budget
 from ..core.checks import check_k
 from ..core.criteria import NOISE
+from ..core.grading import graded_eigh, graded_rounding, is_graded
 from ..core.inclusion import InclusionBounds, criterion_bounds
 from ..core.ledger import blocks_and_needs
 from ..core.problem import Problem
@@ -84,11 +85,21 @@ class _Bounds:
     def inside(self, M: np.ndarray) -> InclusionBounds:
         """Theorem 1 for the sets of k features inside M."""
         place = np.ix_(M, M)
+        if self.problem.criterion == "logdet" and is_graded(np.diag(self.A)[M], np.ones(M.size)):
+            return self._graded_inside(self.A[place], self.B[place])
         values = linalg.eigh(self.A[place], self.B[place], eigvals_only=True)
         k, criterion = self.problem.k, self.problem.criterion
         lower, _ = criterion_bounds(values, k, criterion)
         _, upper = criterion_bounds(values + self._rounding(M, values), k, criterion)
         return InclusionBounds(lower, upper)
+
+    def _graded_inside(self, A: np.ndarray, B: np.ndarray) -> InclusionBounds:
+        """The same where the small eigenvalues need care."""
+        values = np.zeros(len(A))
+        found = graded_eigh(A, B)[0]
+        values[len(A) - found.size :] = found[::-1]
+        lower, upper = criterion_bounds(values, self.problem.k, "logdet")
+        return InclusionBounds(lower, upper + graded_rounding(A, B))
 
     def _rounding(self, M: np.ndarray, values: np.ndarray) -> float:
         """How far the eigenvalues may be off: eps (|A| + |lambda| |B|) / lambda_min(B)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.budget import Budget
 from ..core.factor_pencil import dense_rows
+from ..core.grading import MOST_BLUR, align, blur, is_graded
 from ..core.ledger import Ledger, blocks_and_needs
 from ..core.problem import Problem
 from ..core.quick_bound import root_bound
@@ -19,6 +20,7 @@ from ..core.search import (
     Expansion,
     Node,
     Order,
+    Outcome,
     Search,
     Target,
     announce_compiling,
@@ -53,14 +55,15 @@ class LeapsTree:
         blocks, quota = blocks_and_needs(problem)
         self.features = np.argsort(blocks, kind="stable")
         scale = np.exp2(-np.round(np.log2(pencil.diag_B) / 2))
-        H = _thin_factor(pencil.spectral_factor, scale)[self.features]
+        H = _thin_factor(pencil.spectral_factor, scale, problem.criterion)[self.features]
         B = (pencil.B * np.outer(scale, scale))[np.ix_(self.features, self.features)]
         kind = LOGDET if problem.criterion == "logdet" else TRACE
         if H.shape[1] == 1 and kind == TRACE:
             kind = RANK_ONE
         unit = float(np.einsum("ij,ij->i", H, H).max())
         if kind == LOGDET and unit > 0:
-            unit = max(unit, 1.0)  # a difference of logarithms is no more exact than that
+            unit = blur(H.T)  # not below 1: a difference of logarithms is no more exact than that
+        self.is_blurred = kind == LOGDET and unit > MOST_BLUR
         self._task = Task(kind, B, H, blocks[self.features], quota, unit)
         self._strides = Ledger(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
@@ -103,10 +106,15 @@ class LeapsTree:
         return Expansion(nodes, stack, support, float(max(record[0], record[2])))
 
 
-def _thin_factor(factor: tuple[np.ndarray, np.ndarray], scale: np.ndarray) -> np.ndarray:
+def _thin_factor(
+    factor: tuple[np.ndarray, np.ndarray], scale: np.ndarray, criterion: str
+) -> np.ndarray:
     """H (p, c) with A = H H' in the units of ``scale``, and no more columns than A has rank."""
     H, signs = dense_rows(factor[0], "solver 'leaps'"), factor[1]
-    _, sizes, rows = np.linalg.svd(H[signs > 0] * scale, full_matrices=False)
+    H = H[signs > 0] * scale
+    if criterion == "logdet" and is_graded(np.square(H).sum(axis=0), np.ones(scale.size)):
+        return np.ascontiguousarray(align(H).T)  # small directions count
+    _, sizes, rows = np.linalg.svd(H, full_matrices=False)
     keep = sizes > 1e-10 * sizes.max(initial=0.0)
     if not keep.any():
         return np.zeros((scale.size, 1))
@@ -145,6 +153,10 @@ def solve_leaps(
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
     support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
+    if tree.is_blurred:  # it would see no difference between sets
+        bound, value = root_bound(target.problem, support), target.problem.score(support)
+        outcome = Outcome(support, value, bound, 0, None)
+        return finish(outcome, target, budget, "leaps")
     search = Search(tree, target, budget, count_threads(n_jobs), 1, audit, client)
     bound = np.inf
     if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say

@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.budget import Budget
+from ..core.criteria import EPS
+from ..core.grading import MOST_BLUR
 from ..core.ledger import Ledger
 from ..core.moves import top_k
 from ..core.perspective import Part, Relaxation, ScaledPencil, relax_all, start_state
 from ..core.problem import Problem
+from ..core.quick_bound import hadamard_bound
 from ..core.search import (
     FREE,
     IN,
@@ -197,6 +200,9 @@ def solve_perspective(
         work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
+    if scaled.blur > MOST_BLUR:  # the relaxation would see no difference between sets
+        outcome = Outcome(support, work.score(support), hadamard_bound(work), 0, None)
+        return finish(outcome, target, budget, "perspective")
     weights = _indicator(work, support)
     root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
     if root.bound > target.cut(work.score(support)):
@@ -216,6 +222,7 @@ def solve_perspective(
         tree = PerspectiveTree(work, scaled, parts, features, B)
         search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
         outcome = search.run(support, root.bound)
+        outcome.bound += 8 * work.k * EPS * scaled.blur / float(scaled.D.min())
     return finish(outcome, target, budget, "perspective")
 
 

@@ -15,6 +15,7 @@ from ..core.budget import Callback
 from ..core.solution import Solution
 from ..core.stats import ClassStats
 from ..estimators._door import read_columns
+from .copies import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
 from .jobs import Recipe
@@ -22,7 +23,7 @@ from .optimality import FeaturePrice, Judge
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
 from .runner import StageProgress, quiet_run
-from .standardize import Standardizer, has_gaps
+from .standardize import Standardizer, fill_gaps, has_gaps
 
 FINAL = "final models"
 
@@ -39,6 +40,7 @@ class Final:
     selected: Sequence[SelectedFeature] = ()
     scores: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     correlations: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
+    copies: Sequence[FeatureCopy] = ()
     notes: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
 
@@ -87,7 +89,9 @@ def fit_final(
     final.selected = rank_features(inner, data.names)
     final.scores = np.asarray(inner.transform(Z))
     final.correlations = _correlate(Z, final.scores, [f.index for f in final.selected])
-    final.notes = (*describe_columns(data, inner), *notes)
+    final.copies = _copies_in(data, scaler, final.selected)
+    copies = describe_copies(final.copies)
+    final.notes = (*describe_columns(data, inner), *copies, *notes)
     final.unfinished = tuple(unfinished)
     return final
 
@@ -181,6 +185,16 @@ def _wrap(inner: Any, scaler: Standardizer, recipe: Recipe, data: StudyData) -> 
     """A classifier of raw rows, as if it had been fitted on them."""
     model = PreparedClassifier(clone(inner), missing=recipe.missing)
     return model.adopt(inner, scaler, data.columns)
+
+
+def _copies_in(
+    data: StudyData, scaler: Standardizer, selected: Sequence[SelectedFeature]
+) -> list[FeatureCopy]:
+    """Copies among the selected columns as they are in the table, gaps filled."""
+    indices = np.array([feature.index for feature in selected], dtype=np.intp)
+    columns = read_columns(data.X, indices)
+    fill = None if scaler.fill is None else scaler.fill[indices]
+    return find_copies(fill_gaps(columns, fill), indices.tolist(), data.names)
 
 
 def _correlate(Z: Any, scores: np.ndarray, columns: Sequence[int]) -> np.ndarray:

@@ -26,6 +26,7 @@ class Method:
     fixed : parameters that make the class this method
     is_slow : whether comparisons leave it out unless it is named
     solvers : "module:NAME" in the solvers, where the names of its solvers are; or empty
+    unlisted : those of them that are made for other problems, and not worth naming here
     """
 
     name: str
@@ -35,6 +36,7 @@ class Method:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     is_slow: bool = False
     solvers: str = ""
+    unlisted: tuple[str, ...] = ()
 
     def make(self, seed: int = 0, **options: Any) -> Any:
         """The unfitted estimator.
@@ -73,8 +75,9 @@ class Method:
         found = getattr(import_module(f"..solvers.{module}", __package__), name)
         names = tuple(found() if callable(found) else found)
         if solver not in names:
+            listed = ", ".join(name for name in names if name not in self.unlisted)
             raise OptionError(
-                f"--solver {solver!r} is not one that method {self.name} has: {', '.join(names)}"
+                f"--solver {solver!r} is not one that method {self.name} has: {listed}"
             )
 
     def _class(self) -> Any:
@@ -121,6 +124,7 @@ _ALL = (
         "Sparse LDA (Moghaddam 2006)",
         "sparse_lda:SparseLDA",
         solvers="dispatch:available_solvers",
+        unlisted=("dspca", "spca"),  # for PCA
     ),
     # rule "lda": for few features, as the notes of the class say
     Method(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.solution import Solution
 from ..errors import InputError
+from .copies import FeatureCopy
 from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
 from .nested import HonestError
 from .null import PermutationNull
@@ -98,6 +99,7 @@ class Study:
     correlations : array (k, m), of the selected features with the scores
     cv : CVPath or None, the errors of every fold
     settings : tuple of str; ``setting`` is the one that was chosen
+    copies : list of FeatureCopy, selected features that are others up to scale and shift
     notes : sentences about the data and the choices
     unfinished : sentences about what Ctrl-C left undone; empty for a whole study
     source : Source
@@ -122,6 +124,7 @@ class Study:
     scores: np.ndarray
     correlations: np.ndarray
     source: Source
+    copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
 

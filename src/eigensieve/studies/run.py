@@ -76,12 +76,13 @@ def run_study(
         as k: ``[SparseLDA(shrinkage=s) for s in (0.2, 0.5, 0.8)]`` tunes shrinkage and k together.
         A QAlphaSelector ranks the features for a shrunk LDA. A method that chooses the number of
         features itself (SparseUncorrelatedLDA, PenalizedLDA) is tried as it is, without a path.
-    ks : numbers of features to try; those that the table does not allow are left out
-    cv : int, "loo" or a splitter of scikit-learn
+    ks : numbers of features to try, default (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+        Those that the table does not allow are left out.
+    cv : int, "loo" or a splitter of scikit-learn, default 5
         The number of stratified folds; or leave one sample (or group) out.
     groups : array (n,), optional
         Samples of one group (patient) stay on one side of every split.
-    n_repeats : int
+    n_repeats : int, default 5
         How often the cross-validation is repeated with other folds.
     n_jobs : int, optional
         Processes, as in joblib; -1: all cores. A short study does without. The result does not
@@ -278,6 +279,7 @@ def assemble(task: Task, found: Estimates, final: Final, target: str | None = No
             fingerprint=data.fingerprint, seed=task.splitter.seed, missing=recipe.missing,
             n_missing=data.n_missing,
         ),
+        copies=final.copies,
         notes=(*found.notes, *final.notes),
         unfinished=(*found.unfinished, *final.unfinished),
     )  # fmt: skip

@@ -1,0 +1,96 @@
+"""Graded matrices: A with features of very different size, in the units of B.
+
+Beside an eigenvalue of 1e20 an ordinary decomposition loses one of 100, and log(1 + 100) counts.
+Nothing is lost once rows and columns are scaled to a unit diagonal of A: that matrix has all the
+digits, and what is found there is scaled back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from .criteria import DOMINANT, EPS, NOISE, unit_cholesky
+
+# `blur` above this: differences of log-dets are not seen in the coordinates of a factor.
+MOST_BLUR = 1e12
+
+
+def unit_form(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A semidefinite A scaled to a unit diagonal, and d, the roots of its own; zero rows stay."""
+    d = np.sqrt(np.maximum(np.diag(A), 0.0))
+    inverse = np.divide(1.0, d, out=np.zeros(d.size), where=d > 0)
+    return A * inverse[:, None] * inverse, d
+
+
+def graded_factor(A: np.ndarray) -> np.ndarray:
+    """H (rank, p) with A = H'H for a semidefinite A; every column of H has its own digits."""
+    unit, d = unit_form(A)
+    values, vectors = linalg.eigh(unit)
+    keep = values > NOISE * max(float(values[-1]), NOISE)
+    return np.sqrt(values[keep])[:, None] * vectors[:, keep].T * d
+
+
+def graded_eigh(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The positive eigenvalues, descending, and B-orthonormal eigenvectors; A semidefinite.
+
+    All of them with their own digits: by Jacobi's method, on rows of ascending size. In that order
+    the triangle of B does not put a multiple of a large row into a small one.
+    """
+    order = np.argsort(np.diag(A) / np.diag(B), kind="stable")
+    place = np.ix_(order, order)
+    L, scale = unit_cholesky(B[place])
+    H = graded_factor(A[place])
+    if not len(H):
+        return np.zeros(0), np.zeros((len(A), 0))
+    Z = linalg.solve_triangular(L, (H * scale).T, lower=True)
+    sizes, U, _, work, _, failed = linalg.lapack.dgejsv(
+        Z, joba=2, jobu=0, jobv=3, jobr=0, jobt=0, jobp=0
+    )
+    if failed:
+        raise np.linalg.LinAlgError("the singular values of a set were not found")
+    vectors = np.empty((len(A), sizes.size))
+    vectors[order] = linalg.solve_triangular(L, U, lower=True, trans="T") * scale[:, None]
+    return np.square(sizes * (work[0] / work[1])), vectors
+
+
+def graded_rounding(A: np.ndarray, B: np.ndarray) -> float:
+    """How far round-off may put off the log-det of a graded pair, B of unit diagonal."""
+    unit, _ = unit_form(A + B)
+    least = min(float(linalg.eigvalsh(M, subset_by_index=[0, 0])[0]) for M in (unit, B))
+    k = len(A)
+    return (16 * k * EPS + NOISE * (k - unit_rank(A))) / max(least, EPS)
+
+
+def unit_rank(A: np.ndarray) -> int:
+    """The rank of a semidefinite A, however its features are scaled."""
+    values = linalg.eigvalsh(unit_form(A)[0])
+    return int(np.count_nonzero(values > NOISE * max(float(values[-1]), NOISE)))
+
+
+def is_graded(diag_A: np.ndarray, diag_B: np.ndarray) -> bool:
+    """Whether a feature is so large that the digits of others need care."""
+    return bool(np.any(diag_A > DOMINANT * diag_B))
+
+
+def align(H: np.ndarray) -> np.ndarray:
+    """H turned so that the largest column lies on the first axis, the next near the second, ...
+
+    Sums of outer products of the columns are then graded, and their factors keep their digits.
+    """
+    triangle, order = linalg.qr(H, mode="r", pivoting=True)
+    turned = np.empty((min(H.shape), H.shape[1]))
+    turned[:, order] = triangle[: len(turned)]
+    return turned
+
+
+def blur(H: np.ndarray) -> float:
+    """What size of A round-off in log det(I + sum of h h') goes by, h columns of H; at least 1.
+
+    A column along an axis does no harm, whatever its length; what lies across does.
+    """
+    squares = np.square(H)
+    total = squares.sum(axis=0)
+    squares[np.argmax(squares, axis=0), np.arange(total.size)] = 0.0
+    across = squares.sum(axis=0)
+    return max(1.0, float(np.minimum(total, 8.0 * across).max(initial=0.0)))
