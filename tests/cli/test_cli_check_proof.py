@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from eigensieve.cli.main import cli
 from eigensieve.errors import VerificationError
 from tests.proofs import naive_prover as naive
 from tests.proofs.proof_files import read_proof, write_proof
@@ -94,7 +96,8 @@ def test_a_failure_is_no_rejection(
     result = run("check-proof", proof, table, code=3)
     assert result.stderr.startswith("failed: ")
     assert result.stdout == ""
-    assert "Traceback" in run("--debug", "check-proof", proof, table, code=3).stderr
+    told = CliRunner().invoke(cli, ["--debug", "check-proof", str(proof), str(table)])
+    assert "Traceback" in told.stderr
 
 
 def test_json(run, proof: Path, table: Path) -> None:

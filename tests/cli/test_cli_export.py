@@ -48,7 +48,11 @@ def test_a_line_says_what_was_written(run, wine_model: Path, tmp_path: Path) -> 
     ("model", "file", "said"),
     [
         ("model.json", "model.json", "choose another FILE"),
-        ("model.json", "no/such/m.onnx", "its folder does not exist"),
+        (
+            "model.json",
+            "no/such/m.onnx",
+            "its folder does not exist; make it, or choose another FILE",
+        ),
         ("nothing.json", "m.onnx", "cannot be read"),
     ],
 )

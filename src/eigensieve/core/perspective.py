@@ -58,7 +58,7 @@ class ScaledPencil:
         self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
         self._factor = pencil.spectral_factor[0]
         self.blur = pencil.scale if problem.criterion == "logdet" else 0.0
-        if self.blur > DOMINANT and not isinstance(self._factor, RowFactor):
+        if self.blur > DOMINANT and isinstance(self._factor, np.ndarray):
             aligned = align(self.factor(slice(None)))
             self.blur, self._factor = blur(aligned), aligned / self.scale(slice(None))
         elif len(self._factor) > pencil.size:
