@@ -83,7 +83,7 @@ def claims(draw: Any) -> tuple[Claim, Any, dict[str, Any]]:
         pencil = es.lda_pencil(X, y, shrinkage=shrinkage)
         claim = Claim(es.Pencil(pencil.A, pencil.B), {"A": pencil.A, "B": pencil.B})
     order = draw(st.permutations(range(p)))
-    include = order[: draw(st.integers(0, min(1, k - 1)))]
+    include = order[: draw(st.integers(0, min(1, k)))]
     exclude = order[k : k + draw(st.integers(0, 1))]
     return claim, k, {"criterion": criterion, "include": include, "exclude": exclude}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .criteria import DOMINANT, EPS, NOISE, unit_cholesky
+from .criteria import DOMINANT, EPS, unit_cholesky
 
 # `blur` above this: differences of log-dets are not seen in the coordinates of a factor.
 MOST_BLUR = 1e12
@@ -27,7 +27,7 @@ def graded_factor(A: np.ndarray) -> np.ndarray:
     """H (rank, p) with A = H'H for a semidefinite A; every column of H has its own digits."""
     unit, d = unit_form(A)
     values, vectors = linalg.eigh(unit)
-    keep = values > NOISE * max(float(values[-1]), NOISE)
+    keep = _counts(values)
     return np.sqrt(values[keep])[:, None] * vectors[:, keep].T * d
 
 
@@ -58,14 +58,17 @@ def graded_rounding(A: np.ndarray, B: np.ndarray) -> float:
     """How far round-off may put off the log-det of a graded pair, B of unit diagonal."""
     unit, _ = unit_form(A + B)
     least = min(float(linalg.eigvalsh(M, subset_by_index=[0, 0])[0]) for M in (unit, B))
-    k = len(A)
-    return (16 * k * EPS + NOISE * (k - unit_rank(A))) / max(least, EPS)
+    return 8 * len(A) * EPS / max(least, EPS)
 
 
 def unit_rank(A: np.ndarray) -> int:
     """The rank of a semidefinite A, however its features are scaled."""
-    values = linalg.eigvalsh(unit_form(A)[0])
-    return int(np.count_nonzero(values > NOISE * max(float(values[-1]), NOISE)))
+    return int(np.count_nonzero(_counts(linalg.eigvalsh(unit_form(A)[0]))))
+
+
+def _counts(values: np.ndarray) -> np.ndarray:
+    """Which eigenvalues (ascending) of a unit form are more than round-off."""
+    return values > 8 * values.size * EPS * max(float(values[-1]), EPS)
 
 
 def is_graded(diag_A: np.ndarray, diag_B: np.ndarray) -> bool:

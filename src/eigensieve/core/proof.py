@@ -106,7 +106,7 @@ class Prover:
             shown = replace(
                 found,
                 bound=bound,
-                status=self._status(found.objective, bound, stopped or found.status, found),
+                status=_status(found.objective, bound, found.scale, stopped or found.status, found),
                 seconds=budget.seconds,
             )
             file.write(wish.path, self._header(shown, wish))
@@ -124,12 +124,6 @@ class Prover:
             return self._by_level(file, level, found.objective, budget)
         return self._by_duals(file, target, level, found, budget)
 
-    @staticmethod
-    def _status(value: float, bound: float, otherwise: Status, found: Solution) -> Status:
-        if relative_gap(value, bound, found.scale) <= found.gap_tol:
-            return Status.OPTIMAL
-        return Status.GAP_LIMIT if otherwise is Status.OPTIMAL else otherwise
-
     def _by_level(
         self, file: ProofFile, level: float, value: float, budget: Budget
     ) -> tuple[float, Status | None]:
@@ -146,7 +140,9 @@ class Prover:
     def _by_duals(
         self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
     ) -> tuple[float, Status | None]:
-        statement = Statement(self.problem.criterion, ScaledPencil(self.problem))
+        # for a log-det A's factor may be turned; the proof speaks of the one that the classes make
+        scaled = ScaledPencil(replace(self.problem, criterion="trace"))
+        statement = Statement(self.problem.criterion, scaled)
         self.about = statement.about()
         # as a trace a log-det of rank one is known better; slack and more columns speak of the log
         problem, value = self.problem, found.objective
@@ -173,7 +169,8 @@ class Prover:
             support, status = wish.given, Status.FEASIBLE
         score = problem.score(support)
         value = score - (problem.ceiling(support) - score)  # what rounding cannot take away
-        status = self._status(value, shown.bound, status, shown)
+        # a file may be read without the scale of the pencil: "optimal" is relative to the score
+        status = _status(value, shown.bound, 0.0, status, shown)
         sizes = [problem.k] if quota is None else [quota[b] for b in sorted(quota)]
         return {
             "pencil": self.about,
@@ -191,3 +188,9 @@ class Prover:
             "table": wish.table,
             "made_by": f"eigensieve {__version__}",
         }
+
+
+def _status(value: float, bound: float, scale: float, otherwise: Status, found: Solution) -> Status:
+    if relative_gap(value, bound, scale) <= found.gap_tol:
+        return Status.OPTIMAL
+    return Status.GAP_LIMIT if otherwise is Status.OPTIMAL else otherwise

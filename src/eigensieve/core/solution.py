@@ -139,8 +139,10 @@ class Solution:
         if graded and self.criterion == "logdet":
             hidden = graded_rounding(A, B)
         else:  # round-off of this set, and of a factor of the whole A if that was used
+            own_digits = is_graded(pencil.diag_A, pencil.diag_B)  # of every column of that factor
+            size_of_factor = float(np.abs(A).max()) if own_digits else pencil.scale
             hidden = value_rounding(values, A, B, self.criterion)
-            hidden += 8 * pencil.size * EPS * float(np.abs(A).max())
+            hidden += 8 * S.size * EPS * size_of_factor
         _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular

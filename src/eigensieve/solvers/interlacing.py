@@ -14,6 +14,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -25,6 +26,7 @@ from ..core.grading import graded_eigh, graded_rounding, is_graded
 from ..core.inclusion import InclusionBounds, criterion_bounds
 from ..core.ledger import blocks_and_needs
 from ..core.problem import Problem
+from ..core.quick_bound import hadamard_gains
 from ..core.search import Outcome, Target, finish
 from ..core.solution import Solution, Status
 from ..core.start import find_start
@@ -86,20 +88,27 @@ class _Bounds:
         """Theorem 1 for the sets of k features inside M."""
         place = np.ix_(M, M)
         if self.problem.criterion == "logdet" and is_graded(np.diag(self.A)[M], np.ones(M.size)):
-            return self._graded_inside(self.A[place], self.B[place])
+            return self._graded_inside(M)
         values = linalg.eigh(self.A[place], self.B[place], eigvals_only=True)
         k, criterion = self.problem.k, self.problem.criterion
         lower, _ = criterion_bounds(values, k, criterion)
         _, upper = criterion_bounds(values + self._rounding(M, values), k, criterion)
         return InclusionBounds(lower, upper)
 
-    def _graded_inside(self, A: np.ndarray, B: np.ndarray) -> InclusionBounds:
-        """The same where the small eigenvalues need care."""
-        values = np.zeros(len(A))
+    @cached_property
+    def _gains(self) -> np.ndarray:
+        return hadamard_gains(self.problem.pencil)
+
+    def _graded_inside(self, M: np.ndarray) -> InclusionBounds:
+        """The same where the small eigenvalues need care, and the sizes alone say much."""
+        k, place = self.problem.k, np.ix_(M, M)
+        A, B = self.A[place], self.B[place]
+        values = np.zeros(M.size)
         found = graded_eigh(A, B)[0]
-        values[len(A) - found.size :] = found[::-1]
-        lower, upper = criterion_bounds(values, self.problem.k, "logdet")
-        return InclusionBounds(lower, upper + graded_rounding(A, B))
+        values[M.size - found.size :] = found[::-1]
+        lower, upper = criterion_bounds(values, k, "logdet")
+        by_size = float(np.sort(self._gains[M])[-k:].sum())
+        return InclusionBounds(lower, min(upper + graded_rounding(A, B), by_size))
 
     def _rounding(self, M: np.ndarray, values: np.ndarray) -> float:
         """How far the eigenvalues may be off: eps (|A| + |lambda| |B|) / lambda_min(B)."""
