@@ -36,7 +36,7 @@ class Witness:
     U : features that are IN or FREE, ascending
     gains : one per feature of U
     T, X : the features with v != 0, and v (t, c) for the columns of H
-    G : (c, c), the slope of the criterion
+    L : (c, c), the slope of the criterion is LL'
     D : one per feature of U, or None for the diagonal part of B
     """
 
@@ -45,7 +45,7 @@ class Witness:
     gains: np.ndarray
     T: np.ndarray
     X: np.ndarray
-    G: np.ndarray
+    L: np.ndarray
     D: np.ndarray | None
 
     def value(self, inside: np.ndarray, need: int) -> float:
@@ -73,12 +73,12 @@ def find_witness(
     w: np.ndarray,
     logdet: bool,
     explicit: bool,
-    G: np.ndarray | None = None,
+    L: np.ndarray | None = None,
     slack: np.ndarray | float = 0.0,
 ) -> Witness:
     """The witness of weights w of T: ``rows`` is B[T][:, U], H is (c, |U|), D belongs to U.
 
-    G is the slope of the log-det where it is to touch; by default at the weights. ``slack`` adds
+    LL' is the slope of the log-det where it is to touch; by default at the weights. ``slack`` adds
     to the gains, see `Majorant`.
     """
     at = np.searchsorted(U, T)
@@ -92,25 +92,26 @@ def find_witness(
     R_T.flat[:: len(R_T) + 1] -= D[at]
     rest = H.T - rows.T @ X
     rest[at] += D[at][:, None] * X
-    if G is None:
-        G = slope_at(H[:, at] @ X) if logdet else np.eye(len(H))
-    offset = float(np.sum(G * (X.T @ R_T @ X)))
+    if L is None:
+        L = slope_at(H[:, at] @ X) if logdet else np.eye(len(H))
+    Z = X @ L
+    offset = float(np.sum(Z * (R_T @ Z)))
     if logdet:
-        offset += float(np.trace(G)) - len(G) - float(np.linalg.slogdet(G)[1])
-    gains = np.einsum("ij,ij->i", rest @ G, rest) / D + slack
+        offset += float(np.sum(L * L)) - len(L) - 2.0 * float(np.linalg.slogdet(L)[1])
+    gains = np.square(rest @ L).sum(axis=1) / D + slack
     # what rounding may hide: nothing, unless B is nearly singular and X is huge
-    eps, slope = EPS * (T.size + 4), float(np.linalg.norm(G))
+    eps, slope = EPS * (T.size + 4), float(np.linalg.norm(L)) ** 2
     size = np.abs(rows).T @ np.abs(X)
     lost = eps * np.linalg.norm(size + np.abs(H.T), axis=1)
     gains += slope * lost * (2.0 * np.linalg.norm(rest, axis=1) + lost) / D
     offset += slope * eps * float(np.sum(np.abs(X) * size[at]))
-    return Witness(U, offset, gains, T, X, G, D if explicit else None)
+    return Witness(U, offset, gains, T, X, L, D if explicit else None)
 
 
 def slope_at(Q: np.ndarray) -> np.ndarray:
-    """(I + Q)^-1, symmetric: how fast log det(I + Q) grows."""
-    G = np.linalg.inv(np.eye(len(Q)) + (Q + Q.T) / 2)
-    return (G + G.T) / 2
+    """L with LL' = (I + Q)^-1, how fast log det(I + Q) grows; small slopes keep their digits."""
+    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+    return vectors / np.sqrt(1.0 + np.maximum(values, 0.0))
 
 
 class Statement:
@@ -151,7 +152,7 @@ class Statement:
 
         ``value`` is what it shows, in the criterion of the search.
         """
-        pencil, G, c = self.scaled.pencil, witness.G, witness.X.shape[1]
+        pencil, L, c = self.scaled.pencil, witness.L, witness.X.shape[1]
         X = witness.X * self.scaled.scale(witness.T)[:, None]
         D = None if witness.D is None else (witness.D * pencil.diag_B[witness.U]).tolist()
         plain: dict[str, Any] = {"rows": witness.T.tolist(), "D": D}
@@ -159,8 +160,7 @@ class Statement:
             if tangent is not None:
                 slope = 1.0 / (1.0 + tangent)
                 value = slope * (1.0 + value) - 1.0 - math.log(slope)
-                G = np.full((1, 1), slope)
-            L = np.linalg.cholesky(G)
+                L = np.full((1, 1), math.sqrt(slope))
             V, Q = X @ L, self._root[:, None] * (self._turn.T @ L)
             if self._root.size > c:  # no column of H: the classes' means have a mean of 0
                 V, Q = np.c_[V, np.zeros(len(V))], np.c_[Q, np.square(self._root)]

@@ -58,7 +58,11 @@ def graded_rounding(A: np.ndarray, B: np.ndarray) -> float:
     """How far round-off may put off the log-det of a graded pair, B of unit diagonal."""
     unit, _ = unit_form(A + B)
     least = min(float(linalg.eigvalsh(M, subset_by_index=[0, 0])[0]) for M in (unit, B))
-    return 8 * len(A) * EPS / max(least, EPS)
+    error = 8 * len(A) * EPS / max(least, EPS)
+    if error < 0.1:
+        return error
+    # dependent to working precision: what is lost may be anything up to the size of A
+    return error + len(A) * float(np.log1p(np.diag(A).max() / max(least, EPS)))
 
 
 def unit_rank(A: np.ndarray) -> int:

@@ -151,7 +151,13 @@ class Prover:
             problem = replace(problem, criterion=target.problem.criterion)
             value, level = target.inward(value), target.inward(level)
         proof = DualProof(problem, self.state, value, level, statement, file, budget)
-        proof.write(found.support)
+        try:
+            proof.write(found.support)
+        except np.linalg.LinAlgError:
+            raise OptionError(
+                "no proof: in units of B the features of A differ in size by more than double "
+                "precision can relate; rescale the columns, or leave the largest out"
+            ) from None
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
     def _names(self, wish: ProofWish) -> list[str] | None:

@@ -260,10 +260,9 @@ class DualProof:
         if self.logdet:  # the log touches at the best of these sets
             rest = self.H[:, free] - found.X.T @ self.B[np.ix_(forced, free)]
             Q = self.H[:, forced] @ found.X
-            gains = np.einsum("ij,ik,kj->j", rest, found.G, rest) / D[free]
-            h = rest[:, np.argmax(gains)]
-            G = slope_at(Q + np.outer(h, h) / D[free[np.argmax(gains)]])
-            found = witness(G)
+            best = int(np.argmax(np.square(found.L.T @ rest).sum(axis=0) / D[free]))
+            h = rest[:, best]
+            found = witness(slope_at(Q + np.outer(h, h) / D[free[best]]))
         return [self._named(found)]
 
     def _tune(self, node: Node, task: Any, pull: np.ndarray) -> Node | None:

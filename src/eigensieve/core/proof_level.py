@@ -18,9 +18,9 @@ from .proof_file import ProofFile
 from .search import FREE, IN, OUT
 
 # N, with a unit diagonal of B and the scale of A as the unit, must be this far from singular.
-MARGIN = 1e-11
+MARGIN = 1e-10
 # What the sum of a witness must stay below 1.
-EPS = 1e-8
+EPS = 1e-6
 # The diagonal of features that no set needs, in units of what is left of N.
 FREELY = 1e3
 # Steps of the bisection for the level at the root.
