@@ -25,19 +25,24 @@ p = int(sys.argv[1])
 X = np.random.default_rng(0).normal(size=(60, p)) + 0.5 * np.eye(3, p)[y]
 pencil = lda_pencil(X, y, shrinkage=0.3)
 assert not ready()
-warm_up(pencil, 4, sys.argv[2], lambda *args: None)
+proof = sys.argv[3] or None
+warm_up(pencil, 4, sys.argv[2], proof is not None, lambda *args: None)
 before = ready()
-found = certify(pencil, [0, 1, 2, 5], sys.argv[2], 2.0, random_state=0)
+found = certify(pencil, [0, 1, 2, 5], sys.argv[2], 2.0, random_state=0, proof=proof)
 print(found.solver, len(before) > 0, ready() - before)
 """
 
 
+@pytest.mark.parametrize("with_proof", [False, True])
 @pytest.mark.parametrize(
     ("p", "criterion", "solver"),
     [(40, "logdet", "leaps"), (300, "logdet", "perspective"), (60, "lambda_max", "levelset")],
 )
-def test_nothing_is_compiled_under_the_clock(p: int, criterion: str, solver: str) -> None:
-    args = [sys.executable, "-c", PROBE, str(p), criterion]
+def test_nothing_is_compiled_under_the_clock(
+    p: int, criterion: str, solver: str, with_proof: bool, tmp_path: Path
+) -> None:
+    proof = str(tmp_path / "proof") if with_proof else ""
+    args = [sys.executable, "-c", PROBE, str(p), criterion, proof]
     done = subprocess.run(args, capture_output=True, text=True, timeout=300)
     assert done.stdout == f"{solver} True set()\n", done.stderr
 

@@ -44,6 +44,7 @@ class Claim:
     shrinkage: float
     labels: np.ndarray
     notes: list[str]
+    proof: Path | None
 
     @property
     def sentence(self) -> str:
@@ -161,6 +162,10 @@ def make_claim(
     from ..core.proof import ProofWish
     from ..solvers.certificate import certify
 
+    if proof is not None and layer is not None:
+        raise click.UsageError(
+            "--layer does not go with --proof, which is about the main matrix of the file."
+        )
     if proof is not None and missing == "median":
         raise click.UsageError(
             "--missing median does not go with --proof: a proof is about the numbers in the file; "
@@ -185,7 +190,7 @@ def make_claim(
         wish = ProofWish(proof, data.names, reading)
     with common.progress_bar() as progress:
         if time_limit > 0:
-            warm_up(pencil, len(chosen), measure, progress)
+            warm_up(pencil, len(chosen), measure, proof is not None, progress)
         certificate = certify(
             pencil,
             chosen,
@@ -196,7 +201,7 @@ def make_claim(
             random_state=0,
             proof=wish,
         )
-    return Claim(certificate, pencil, data.names, noun, s, data.y, notes)
+    return Claim(certificate, pencil, data.names, noun, s, data.y, notes, proof)
 
 
 def make_pencil(X: Any, y: np.ndarray, shrinkage: float | str) -> tuple[Pencil, float]:
@@ -252,8 +257,12 @@ def is_sheet(table: Path) -> bool:
     return table.suffix.lower() not in (".npz", ".h5ad")
 
 
-def warm_up(pencil: Pencil, k: int, criterion: str, progress: common.StageProgress) -> None:
+def warm_up(
+    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: common.StageProgress
+) -> None:
     """Compile what the search will run, on small problems, before its clock starts."""
+    from tempfile import TemporaryDirectory
+
     from ..core.problem import make_problem
     from ..solvers.dispatch import solve
     from ..solvers.exact import choose_algorithm
@@ -268,11 +277,15 @@ def warm_up(pencil: Pencil, k: int, criterion: str, progress: common.StageProgre
             is_told = True
             progress(f"{event.solver} {event.phase}", 0, 0)
 
-    for small, size in small_pencils():
-        with suppress(InputError):  # not made for this kind of pencil
-            found = solve(small, size, algorithm, criterion, callback=tell, random_state=0)
-            if str(found.status) == "interrupted":  # a search takes Ctrl-C for its end only
-                raise KeyboardInterrupt("nothing is proved yet")
+    options: dict[str, Any] = {"callback": tell, "random_state": 0}
+    with TemporaryDirectory() as folder:
+        if with_proof:
+            options["proof"] = Path(folder) / "proof"
+        for small, size in small_pencils():
+            with suppress(InputError):  # not made for this kind of pencil
+                found = solve(small, size, algorithm, criterion, **options)
+                if str(found.status) == "interrupted":  # a search takes Ctrl-C for its end only
+                    raise KeyboardInterrupt("nothing is proved yet")
 
 
 def as_plain(claim: Claim) -> dict[str, Any]:
@@ -300,6 +313,7 @@ def as_plain(claim: Claim) -> dict[str, Any]:
         "seconds": found.seconds,
         "n_samples": len(claim.labels),
         "n_features": found.n_features,
+        "proof": None if claim.proof is None else str(claim.proof),
         "notes": claim.notes,
     }
 
@@ -319,6 +333,8 @@ def echo_claim(claim: Claim) -> None:
     click.echo(f"search  {describe_search(found)}")
     if found.better is not None:
         click.echo(f"better  {found.better.objective:.6g}; {found.better.status}")
+    if claim.proof is not None:
+        click.echo(f"proof   {printable(str(claim.proof))}; eigensieve check-proof verifies it")
 
 
 def describe_search(found: Certificate) -> str:

@@ -226,7 +226,8 @@ def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
     click.echo()
     for title, text in [*problem_lines(verdict.problem or {}), *table_lines(verdict, how)]:
         click.echo(f"{title:8}{printable(text)}")
-    work = f"{verdict.n_nodes:,} records, {verdict.n_exact} of them by exact numbers"
+    plural = "" if verdict.n_nodes == 1 else "s"
+    work = f"{verdict.n_nodes:,} record{plural}, {verdict.n_exact} of them by exact numbers"
     if not verdict.accepted:
         click.echo(f"read    {work}, {verdict.seconds:.1f} s")
         return
