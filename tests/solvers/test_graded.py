@@ -230,3 +230,14 @@ def test_blur_is_about_what_lies_across() -> None:
     assert blur(H) > 1e12
     assert blur(align(H)) < 1e3
     np.testing.assert_allclose(align(H).T @ align(H), H.T @ H, rtol=1e-12, atol=1e-12 * 1e9)
+
+
+def test_round_off_that_hides_the_order_of_sets_is_in_the_bound() -> None:
+    """A of rank two and sizes 1e50 apart: beside the others a third feature is below an ulp."""
+    rng = np.random.default_rng(7)
+    for span in (3, 6, 8, 25, 50):
+        h = rng.normal(size=(2, 6)) * 10.0 ** rng.uniform(-span, span, size=6)
+    A = h.T @ h
+    found = es.solve(es.Pencil((A + A.T) / 2), 3, "exhaustive", "logdet")
+    assert not found.is_certified
+    assert found.bound > 239.9127  # that of {0, 1, 2} in exact fractions, A as it is rounded

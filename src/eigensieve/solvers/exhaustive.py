@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.budget import Budget
+from ..core.grading import is_graded
 from ..core.problem import Problem
 from ..core.secular import TIE, first_max
 from ..core.solution import Solution, Status, relative_gap
@@ -30,19 +31,23 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
             "use a smaller k or another solver"
         )
     A, B = _unit_diagonal(problem)
-    best, best_set, seen, status = -np.inf, None, 0, None
+    # of sets with features of very different size even the order may be hidden by round-off
+    is_blurred = problem.criterion == "logdet" and is_graded(np.diag(A), np.diag(B))
+    best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
         scores = _scores(A, B, batch, problem.criterion)
         i = first_max(scores)
         if best_set is None or scores[i] > best + TIE * abs(best):
             best, best_set = float(scores[i]), batch[i]
+        if is_blurred:
+            ceiling = max(ceiling, *(problem.ceiling(members) for members in batch))
         seen += len(batch)
         budget.report("exhaustive", "search", seen, total=count, objective=best)
         status = budget.stop()
         if status is not None:
             break
     assert best_set is not None
-    bound = np.inf if status is not None else problem.ceiling(best_set)
+    bound = np.inf if status is not None else max(ceiling, problem.ceiling(best_set))
     if status is None:
         gap = relative_gap(problem.score(best_set), bound, problem.unit)
         status = Status.OPTIMAL if gap <= budget.gap_tol else Status.GAP_LIMIT
