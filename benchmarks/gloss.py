@@ -31,8 +31,8 @@ import numpy as np
 from sklearn.linear_model import MultiTaskLasso, lasso_path
 
 import eigensieve as es
-from eigensieve.core.budget import Budget
-from eigensieve.solvers.gloss import make_search
+from eigensieve.pencil.budget import Budget
+from eigensieve.scoring.gloss import make_search
 
 from .sulda import best_of, load
 

@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
-from eigensieve.core.stats import ClassStats
 from eigensieve.experiments.data import half_split
-from eigensieve.solvers.penalized_lda import largest_alpha
+from eigensieve.scoring.penalized_lda import largest_alpha
+from eigensieve.tables.statistics import ClassStats
 
 from .accuracy import SETS as OPEN_SETS
 from .data import load_open_set

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 import eigensieve as es
-from eigensieve.backends.arrays import to_numpy
-from eigensieve.core.device_pencil import DevicePencil
-from eigensieve.core.factor_pencil import FactorPencil
-from eigensieve.core.problem import make_problem
-from eigensieve.core.quick_bound import root_bound
-from eigensieve.core.uncorrelated import UncorrelatedFamily
+from eigensieve.pencil.factor_pencil import FactorPencil
+from eigensieve.pencil.problem import make_problem
+from eigensieve.pursuit.uncorrelated import UncorrelatedFamily
+from eigensieve.search.quick_bound import root_bound
+from eigensieve.tables.device_pencil import DevicePencil
+from eigensieve.tables.kinds.arrays import to_numpy
 
 REPEATS = 3
 LEAST_RATIO = 20.0

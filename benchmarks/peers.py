@@ -33,9 +33,9 @@ from benchmarks import accuracy, cca
 from benchmarks.data import data_folder, load_open_set
 from benchmarks.greedy import planted
 from benchmarks.peer_processes import failures, first_calls, memory
-from eigensieve.core.budget import Budget
 from eigensieve.experiments.data import half_split
-from eigensieve.solvers.gloss import make_search
+from eigensieve.pencil.budget import Budget
+from eigensieve.scoring.gloss import make_search
 
 PACKAGES = (
     "eigensieve", "numpy", "scipy", "scikit-learn", "numba",

@@ -31,13 +31,13 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 import eigensieve as es
-from eigensieve.core.leading import leading_eigenvector
-from eigensieve.core.qalpha_options import QAlphaOptions
-from eigensieve.core.qalpha_problem import make_rows
-from eigensieve.core.relevance import Standard
-from eigensieve.core.weight_cut import CUTS, count_relevant
 from eigensieve.datasets.loader import load_table
 from eigensieve.datasets.wolf2005 import ben_dor, clusters_in_noise
+from eigensieve.estimators._weight_cut import CUTS, count_relevant
+from eigensieve.q_alpha.leading import leading_eigenvector
+from eigensieve.q_alpha.options import QAlphaOptions
+from eigensieve.q_alpha.problem import make_rows
+from eigensieve.q_alpha.relevance import Standard
 
 PEAK = """
 import re, sys, time

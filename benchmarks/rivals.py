@@ -13,9 +13,9 @@ import numpy as np
 
 import eigensieve as es
 from benchmarks.data import data_folder
-from eigensieve.core.problem import make_problem
-from eigensieve.core.quick_bound import root_bound
-from eigensieve.core.spectral_bound import spectral_upper_bound
+from eigensieve.pencil.problem import make_problem
+from eigensieve.search.quick_bound import root_bound
+from eigensieve.search.spectral_bound import spectral_upper_bound
 
 KS = (3, 5, 6, 10)
 

@@ -23,12 +23,12 @@ import numpy as np
 from scipy.optimize import linprog
 
 import eigensieve as es
-from eigensieve.core.budget import Budget
-from eigensieve.core.column_stats import class_contrasts
-from eigensieve.core.pursuit import Answer, judge
-from eigensieve.solvers.basis_pursuit import solve_simplex
-from eigensieve.solvers.bregman import enough_mu, solve_bregman
-from eigensieve.solvers.row_pursuit import solve_row_sparse
+from eigensieve.pencil.budget import Budget
+from eigensieve.pursuit.bregman import enough_mu, solve_bregman
+from eigensieve.pursuit.row_pursuit import solve_row_sparse
+from eigensieve.pursuit.simplex import solve_simplex
+from eigensieve.pursuit.solution import Answer, judge
+from eigensieve.tables.column_statistics import class_contrasts
 
 from .data import data_folder
 

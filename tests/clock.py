@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import eigensieve as es
-from eigensieve.core.budget import Budget
+from eigensieve.pencil.budget import Budget
 
 TRIES = 5
 

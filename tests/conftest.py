@@ -46,10 +46,10 @@ def compiled_kernels() -> None:
     if os.environ.get("EIGENSIEVE_COMPILE_LATE"):
         return
     from eigensieve.cli.warmup import run_small_problems
-    from eigensieve.kernels.compile import is_cached
-    from eigensieve.kernels.leaps import visit
-    from eigensieve.kernels.levelset import search_below
-    from eigensieve.kernels.perspective_tree import search_perspective
+    from eigensieve.pencil.compile import is_cached
+    from eigensieve.search.exact.leaps.node_kernel import visit
+    from eigensieve.search.exact.levelset.search_kernel import search_below
+    from eigensieve.search.exact.perspective.tree_kernel import search_perspective
 
     if not all(is_cached(kernel) for kernel in (visit, search_below, search_perspective)):
         run_small_problems()

@@ -7,7 +7,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from eigensieve.solvers.dispatch import find_solvers
+from eigensieve.search.solve import find_solvers
 
 
 class SolverTable(SphinxDirective):

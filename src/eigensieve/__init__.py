@@ -15,36 +15,36 @@ except ImportError:  # a source tree that is only on the path
     __version__ = "0.0"
 
 _HOME = {
-    "Pencil": "core.pencil",
-    "FactorPencil": "core.factor_pencil",
-    "Solution": "core.solution",
-    "SolutionPath": "core.solution",
-    "Status": "core.solution",
-    "ClassStats": "core.stats",
-    "UncorrelatedFamily": "core.uncorrelated",
-    "pca_pencil": "core.builders",
-    "lda_pencil": "core.builders",
-    "cca_pencil": "core.builders",
-    "renormalize": "core.moves",
-    "inclusion_bounds": "core.inclusion",
-    "basis_pursuit": "solvers.pursuit:find_least_norm",  # a solver's file has the public name
-    "PursuitSolution": "core.pursuit",
-    "ScoringProblem": "core.scoring",
-    "GroupLassoSolution": "core.group_lasso",
-    "gloss_path": "solvers.gloss",
-    "GlossPath": "solvers.gloss",
-    "qalpha": "solvers.qalpha:weigh_features",  # a solver's file has the public name
-    "QAlphaSolution": "core.qalpha_solution",
-    "QAlphaNull": "core.qalpha_null",
-    "solve": "solvers.dispatch",
-    "solve_path": "solvers.dispatch",
-    "available_solvers": "solvers.dispatch",
-    "dc_path": "solvers.dc",
-    "DcPath": "solvers.dc",
-    "certify": "solvers.certificate",
+    "Pencil": "pencil.pencil",
+    "FactorPencil": "pencil.factor_pencil",
+    "Solution": "pencil.solution",
+    "SolutionPath": "pencil.solution",
+    "Status": "pencil.solution",
+    "ClassStats": "tables.statistics",
+    "UncorrelatedFamily": "pursuit.uncorrelated",
+    "pca_pencil": "tables.builders",
+    "lda_pencil": "tables.builders",
+    "cca_pencil": "tables.builders",
+    "renormalize": "search.moves",
+    "inclusion_bounds": "search.exact.inclusion",
+    "basis_pursuit": "pursuit.basis_pursuit:find_least_norm",  # a solver's file has the public name
+    "PursuitSolution": "pursuit.solution",
+    "ScoringProblem": "scoring.scoring",
+    "GroupLassoSolution": "scoring.solution",
+    "gloss_path": "scoring.gloss",
+    "GlossPath": "scoring.gloss",
+    "qalpha": "q_alpha.qalpha:weigh_features",  # a solver's file has the public name
+    "QAlphaSolution": "q_alpha.solution",
+    "QAlphaNull": "q_alpha.null",
+    "solve": "search.solve",
+    "solve_path": "search.solve",
+    "available_solvers": "search.solve",
+    "dc_path": "search.relaxed.dc",
+    "DcPath": "search.relaxed.dc",
+    "certify": "search.certify",
     "check_proof": "proofs.checker",
     "Verdict": "proofs.verdict",
-    "Certificate": "solvers.certificate",
+    "Certificate": "search.certify",
     "PenalizedLDA": "estimators.penalized_lda",
     "GroupLassoLDA": "estimators.group_lasso_lda",
     "GroupLassoLDACV": "estimators.group_lasso_lda_cv",
@@ -72,19 +72,6 @@ __all__ = ["__version__", "pl", "tl", *_HOME]
 
 if TYPE_CHECKING:
     from . import pl, tl
-    from .core.builders import cca_pencil, lda_pencil, pca_pencil
-    from .core.factor_pencil import FactorPencil
-    from .core.group_lasso import GroupLassoSolution
-    from .core.inclusion import inclusion_bounds
-    from .core.moves import renormalize
-    from .core.pencil import Pencil
-    from .core.pursuit import PursuitSolution
-    from .core.qalpha_null import QAlphaNull
-    from .core.qalpha_solution import QAlphaSolution
-    from .core.scoring import ScoringProblem
-    from .core.solution import Solution, SolutionPath, Status
-    from .core.stats import ClassStats
-    from .core.uncorrelated import UncorrelatedFamily
     from .estimators._permutation import PermutationTest
     from .estimators.clustering import spectral_clusters
     from .estimators.group_lasso_lda import GroupLassoLDA
@@ -99,19 +86,32 @@ if TYPE_CHECKING:
     from .estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
     from .estimators.uncorrelated_lda import UncorrelatedLDA
     from .io.onnx_export import to_onnx
+    from .pencil.factor_pencil import FactorPencil
+    from .pencil.pencil import Pencil
+    from .pencil.solution import Solution, SolutionPath, Status
     from .proofs.checker import check_proof
     from .proofs.verdict import Verdict
-    from .solvers.certificate import Certificate, certify
-    from .solvers.dc import DcPath, dc_path
-    from .solvers.dispatch import available_solvers, solve, solve_path
-    from .solvers.gloss import GlossPath, gloss_path
-    from .solvers.pursuit import find_least_norm as basis_pursuit
-    from .solvers.qalpha import weigh_features as qalpha
+    from .pursuit.basis_pursuit import find_least_norm as basis_pursuit
+    from .pursuit.solution import PursuitSolution
+    from .pursuit.uncorrelated import UncorrelatedFamily
+    from .q_alpha.null import QAlphaNull
+    from .q_alpha.qalpha import weigh_features as qalpha
+    from .q_alpha.solution import QAlphaSolution
+    from .scoring.gloss import GlossPath, gloss_path
+    from .scoring.scoring import ScoringProblem
+    from .scoring.solution import GroupLassoSolution
+    from .search.certify import Certificate, certify
+    from .search.exact.inclusion import inclusion_bounds
+    from .search.moves import renormalize
+    from .search.relaxed.dc import DcPath, dc_path
+    from .search.solve import available_solvers, solve, solve_path
     from .studies.comparison import Comparison
     from .studies.comparison import compare_methods as compare
     from .studies.prepared import PreparedClassifier
     from .studies.result import Study
     from .studies.run import run_study as study
+    from .tables.builders import cca_pencil, lda_pencil, pca_pencil
+    from .tables.statistics import ClassStats
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.cli import _common
-from eigensieve.core.budget import Progress
+from eigensieve.pencil.budget import Progress
 from tests.oracles import naive
 
 

@@ -14,8 +14,8 @@ import sys
 import numpy as np
 from eigensieve.cli.certify import warm_up
 from eigensieve.cli.warmup import find_kernels
-from eigensieve.core.builders import lda_pencil
-from eigensieve.solvers.certificate import certify
+from eigensieve.tables.builders import lda_pencil
+from eigensieve.search.certify import certify
 
 def ready():
     return {name for name, kernel in find_kernels().items() if kernel.signatures}
@@ -48,7 +48,7 @@ def test_nothing_is_compiled_under_the_clock(
 
 
 def test_ctrl_c_while_it_compiles(run, noise_npz: Path, monkeypatch) -> None:
-    from eigensieve.solvers import dispatch
+    from eigensieve.search import solve as dispatch
 
     find = dispatch.solve
 

@@ -119,8 +119,8 @@ def test_warmup_reaches_every_kernel(run) -> None:
 
 
 def test_a_kernel_that_nobody_calls_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.kernels import ledger
-    from eigensieve.kernels.compile import jit
+    from eigensieve.pencil.compile import jit
+    from eigensieve.search.exact import coverage_kernel as ledger
 
     @jit
     def lonely(x):

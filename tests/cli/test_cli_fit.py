@@ -13,8 +13,8 @@ import pytest
 
 import eigensieve as es
 from eigensieve.cli import _common, fit
-from eigensieve.core.criteria import CRITERIA
 from eigensieve.io.model import load_model
+from eigensieve.pencil.criteria import CRITERIA
 from tests.cli.files import FILES, contents
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.io.model import load_model
-from eigensieve.solvers.dispatch import serves
+from eigensieve.search.solve import serves
 from eigensieve.studies.methods import METHODS
 from tests.cli.files import contents, refused
 

@@ -81,7 +81,7 @@ def test_ctrl_c_when_k_is_known_gives_the_model(run, iris_csv, ctrl_c_at) -> Non
 @pytest.fixture
 def ctrl_c_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Press Ctrl-C when the greedy search begins: its "path", or its "solve"."""
-    from eigensieve.solvers import dispatch
+    from eigensieve.search import solve as dispatch
 
     def plan(part: str) -> None:
         greedy = dispatch.find_solvers()["greedy"]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TESTS = "tests/backends/test_arrays.py"
+TESTS = "tests/tables/kinds/test_arrays.py"
 
 
 def run_without(module: str, folder: Path) -> str:

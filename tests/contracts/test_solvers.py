@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import eigensieve as es
-from eigensieve.core.problem import make_problem
-from eigensieve.core.solution import Status
 from eigensieve.errors import OptionError
-from eigensieve.solvers.dispatch import find_solvers
+from eigensieve.pencil.problem import make_problem
+from eigensieve.pencil.solution import Status
+from eigensieve.search.solve import find_solvers
 from tests.contracts.bank import problem_bank
 from tests.oracles import naive
 

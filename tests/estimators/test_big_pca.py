@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 import eigensieve as es
-from eigensieve.backends import tables
-from eigensieve.core import streamed_rows
 from eigensieve.errors import InputError
+from eigensieve.tables.kinds import big_table as tables
+from eigensieve.tables.operators import streamed_rows
 from tests.big_tables import MAKERS, dask_rows, memmap
 
 

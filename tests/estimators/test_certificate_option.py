@@ -11,9 +11,9 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
-from eigensieve.core.deflation import deflate
-from eigensieve.core.solution import Status
 from eigensieve.estimators import _shared
+from eigensieve.pencil.solution import Status
+from eigensieve.search.deflation import deflate
 from tests.oracles import naive
 
 CRITERIA = ("lambda_max", "trace", "logdet")

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 import eigensieve as es
-from eigensieve.core.shrinkage import analytic_shrinkage
 from eigensieve.errors import InputError, OptionError
+from eigensieve.tables.shrinkage import analytic_shrinkage
 
 WEIGHTS = {0: 2.0, 1: 0.5, 2: 7.0}
 FITTED = ("support_", "priors_", "means_", "xbar_", "coef_", "intercept_")

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 
 import eigensieve as es
-from eigensieve.backends.tables import BigTable
 from eigensieve.errors import InputError, OptionError
 from eigensieve.estimators._door import (
     by_row_blocks,
@@ -22,6 +21,7 @@ from eigensieve.estimators._door import (
     take_labels,
     take_table,
 )
+from eigensieve.tables.kinds.big_table import BigTable
 from tests.device_arrays import library
 
 N, P = 12, 5
@@ -172,7 +172,7 @@ def test_bad_labels(y, said) -> None:
 
 
 def test_rows_go_through_block_by_block(X, tmp_path, monkeypatch) -> None:
-    from eigensieve.backends import tables
+    from eigensieve.tables.kinds import big_table as tables
 
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", 7 * P)
     model = Model()

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem, gloss_path
 from eigensieve.errors import InputError, OptionError
-from eigensieve.solvers import group_lasso_columns
+from eigensieve.scoring import group_lasso_columns
 from tests.device_arrays import DEVICES
 from tests.oracles.group_lasso import second_differences
 from tests.oracles.tables import SPARSE, as_kind, assert_same_fit, make_classes

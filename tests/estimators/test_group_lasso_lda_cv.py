@@ -24,10 +24,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem
-from eigensieve.core.budget import Budget
-from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
-from eigensieve.solvers import gloss
+from eigensieve.pencil.budget import Budget
+from eigensieve.pencil.solution import Status
+from eigensieve.scoring import gloss
 from tests.oracles.instances import shifted_classes
 
 Data = tuple[np.ndarray, np.ndarray]

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import GroupLassoLDA, ScoringProblem
-from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from eigensieve.pencil.solution import Status
 from tests.clock import stop_after
 from tests.oracles.instances import shifted_classes as make
 

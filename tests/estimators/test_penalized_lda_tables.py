@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eigensieve import PenalizedLDA
-from eigensieve.backends.tables import BigTable
+from eigensieve.tables.kinds.big_table import BigTable
 
 SHAPES = [(90, 12), (20, 60)]
 

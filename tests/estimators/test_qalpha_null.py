@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
 from eigensieve import QAlphaSelector
-from eigensieve.core.budget import Budget
-from eigensieve.core.feature_rows import DenseRows
-from eigensieve.core.qalpha_null import compare_with_permuted
-from eigensieve.core.qalpha_options import QAlphaOptions
+from eigensieve.pencil.budget import Budget
+from eigensieve.q_alpha.null import compare_with_permuted
+from eigensieve.q_alpha.options import QAlphaOptions
+from eigensieve.q_alpha.rows.feature_rows import DenseRows
 from tests.oracles.qalpha import normalize_rows
 
 SETS, FEATURES, RUNS, PLANTED = 20, 40, 5, 6

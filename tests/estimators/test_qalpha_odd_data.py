@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import QAlphaSelector
-from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from eigensieve.pencil.solution import Status
 from tests.clock import stop_after
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from eigensieve import QAlphaSelector
-from eigensieve.backends import tables
 from eigensieve.errors import InputError
+from eigensieve.tables.kinds import big_table as tables
 
 WIDE, TALL = (30, 400), (500, 12)
 

@@ -14,9 +14,9 @@ import pytest
 from scipy import sparse
 
 import eigensieve as es
-from eigensieve.core import centred_rows
 from eigensieve.errors import InputError
 from eigensieve.estimators._rankers import RANKERS
+from eigensieve.tables.operators import centred_rows
 from tests.oracles.sparse_tables import FORMATS, at_most, separated_table
 
 CLASSIFIERS: dict[str, Callable[[], Any]] = {

@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import SparseOptimalScoring
-from eigensieve.core.solution import Status
 from eigensieve.errors import EigensieveError, InputError, OptionError
+from eigensieve.pencil.solution import Status
 from tests.clock import stop_after
 from tests.estimators.refusals import assert_wrong_data_is_refused
 from tests.oracles.instances import shifted_classes as make

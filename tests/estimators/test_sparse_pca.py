@@ -5,8 +5,8 @@ import pytest
 from sklearn.decomposition import PCA
 
 import eigensieve as es
-from eigensieve.core.deflation import DEFLATIONS
 from eigensieve.errors import InputError, OptionError
+from eigensieve.search.deflation import DEFLATIONS
 
 
 def make_data(n: int = 80, p: int = 12, seed: int = 0) -> np.ndarray:
@@ -70,7 +70,7 @@ def test_variances_are_those_of_the_scores() -> None:
 
 def test_pit_props_six_components(data_dir) -> None:
     """(6,2,2,1,1,1): subspace variance 77.05 %, supports as published (notes)."""
-    from eigensieve.core.deflation import deflate, explained_variances
+    from eigensieve.search.deflation import deflate, explained_variances
 
     with np.load(data_dir / "pitprops.npz") as file:
         first = pencil = es.Pencil(file["corr"])

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from eigensieve import SparseLDA, SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
-from eigensieve.core.pursuit import judge
-from eigensieve.core.solution import Status
 from eigensieve.errors import InputError, OptionError
+from eigensieve.pencil.solution import Status
+from eigensieve.pursuit.solution import judge
 from tests.oracles import linear
 from tests.oracles.instances import shifted_classes as make
 

@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from eigensieve import QAlphaSelector, spectral_clusters
-from eigensieve.core import relevance
 from eigensieve.datasets.wolf2005 import clusters_in_noise
 from eigensieve.errors import InputError
+from eigensieve.q_alpha import relevance
 from tests.oracles.qalpha import normalize_rows
 
 

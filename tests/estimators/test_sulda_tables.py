@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
 from eigensieve.errors import InputError, OptionError
-from eigensieve.solvers import pursuit_columns
+from eigensieve.pursuit import pursuit_columns
 from tests.device_arrays import DEVICES, sender
 from tests.oracles.tables import as_kind, assert_same_fit, make_classes
 

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from eigensieve.experiments.moghaddam2006 import _folds, figure2, figure3, figure4
 from eigensieve.experiments.moghaddam2006._two_classes import DIRECT, WHITENED, TwoClasses
-from eigensieve.solvers.dispatch import solve
+from eigensieve.search.solve import solve
 
 SHAPES = [(40, 7), (14, 30)]  # more samples than variables, and fewer
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from eigensieve.core.pencil import Pencil
 from eigensieve.errors import TableError
 from eigensieve.experiments.sriperumbudur2007 import _components, colon, pitprops, sparsity
 from eigensieve.experiments.sriperumbudur2007.scaling import exponent, random_problem
-from eigensieve.solvers.dispatch import solve_components
+from eigensieve.pencil.pencil import Pencil
+from eigensieve.search.solve import solve_components
 
 
 def covariance(p: int = 7, seed: int = 0) -> np.ndarray:

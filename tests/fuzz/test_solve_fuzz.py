@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import eigensieve as es
-from eigensieve.core.solution import Status
-from eigensieve.solvers.dispatch import find_solvers
+from eigensieve.pencil.solution import Status
+from eigensieve.search.solve import find_solvers
 from tests.fuzz.harness import Refused, attempt, cases
 from tests.fuzz.strategies import CRITERIA, Drawn, matrices, pencils
 from tests.oracles.exact import Truth, judge

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 
 import eigensieve as es
-from eigensieve.core.solution import Solution
 from eigensieve.errors import VerificationError
+from eigensieve.pencil.solution import Solution
 from tests.oracles.instances import Instance
 
 EPS = float(np.finfo(float).eps)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import linalg
 
 from eigensieve import GroupLassoSolution, ScoringProblem
-from eigensieve.core.budget import Budget
-from eigensieve.core.penalty_search import solve_at
-from eigensieve.solvers.gloss import make_search
+from eigensieve.pencil.budget import Budget
+from eigensieve.scoring.gloss import make_search
+from eigensieve.scoring.penalty_search import solve_at
 from tests.oracles import group_lasso as oracle
 
 TOLS = {"working-set": 1e-10, "dual": 1e-10, "variational": 1e-7}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eigensieve.backends.tables import BigTable
+from eigensieve.tables.kinds.big_table import BigTable
 
 
 class CountedTable(BigTable):

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import eigensieve as es
-from eigensieve.core.problem import make_problem
 from eigensieve.errors import PencilError
+from eigensieve.pencil.problem import make_problem
 from tests.contracts.bank import problem_bank
 from tests.proofs import naive_prover as naive
 from tests.proofs.mutations import CHANGES

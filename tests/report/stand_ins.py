@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve.core.qalpha_null import QAlphaNull
+from eigensieve.q_alpha.null import QAlphaNull
 from eigensieve.report.selector import render_selector_report
 from tests.report.pages import text_of
 

@@ -13,11 +13,7 @@ import pytest
 from eigensieve.report import write_selector_report
 from eigensieve.report.selector import render_selector_report
 from tests.report.pages import SVG, assert_opens_offline_and_fits, text_of
-from tests.report.stand_ins import (
-    HOSTILE,
-    SCRIPT,
-    make_selector,
-)
+from tests.report.stand_ins import HOSTILE, SCRIPT, make_selector
 
 
 @pytest.mark.parametrize("n_permutations", [0, 20])

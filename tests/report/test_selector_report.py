@@ -13,13 +13,7 @@ from eigensieve import QAlphaSelector
 from eigensieve.errors import InputError
 from eigensieve.report import selector_words as words
 from eigensieve.report.selector import MOST_ROWS, render_selector_report
-from tests.report.stand_ins import (
-    HISTORY,
-    SCRIPT,
-    make_selector,
-    said_of,
-    text_of,
-)
+from tests.report.stand_ins import HISTORY, SCRIPT, make_selector, said_of, text_of
 
 
 def test_summary_comes_first_and_in_words() -> None:

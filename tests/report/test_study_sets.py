@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve.core.solution import Status
+from eigensieve.pencil.solution import Status
 from eigensieve.report.mistakes import list_mistakes, tally
 from eigensieve.report.page import render_study
 from eigensieve.studies.copies import FeatureCopy, describe_copies

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigensieve.core.solution import Status
+from eigensieve.pencil.solution import Status
 from eigensieve.report import words
 from eigensieve.report.glossary import CRITERION_NAMES, explain_words
 from eigensieve.report.page import render_study

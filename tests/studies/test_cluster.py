@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import eigensieve as es
-from eigensieve.backends.cluster import Crew
 from eigensieve.errors import ClusterError, InputError
 from eigensieve.studies import runner
+from eigensieve.tables.cluster import Crew
 from tests.local_cluster import kill_workers, thread_workers, two_workers, wait_for_both
 from tests.studies.whole import as_bytes, make_table, plain_study
 

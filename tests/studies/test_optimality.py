@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import eigensieve as es
-from eigensieve.core.builders import lda_pencil
-from eigensieve.core.pencil import Pencil
+from eigensieve.pencil.pencil import Pencil
 from eigensieve.studies.result import Study
+from eigensieve.tables.builders import lda_pencil
 from tests.oracles import naive
 
 P = 9

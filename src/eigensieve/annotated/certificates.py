@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.builders import lda_pencil
 from ..errors import InputError
-from ..solvers.certificate import TIME_LIMIT, Certificate
-from ..solvers.certificate import certify as certify_set
+from ..search.certify import TIME_LIMIT, Certificate
+from ..search.certify import certify as certify_set
+from ..tables.builders import lda_pencil
 from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
 from .source import Source, find_column, open_source

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.builders import lda_pencil
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
+from ..tables.builders import lda_pencil
 from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
 from .source import check_options, open_source

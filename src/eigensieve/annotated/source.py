@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.anndata_table import matrix_of
-from ..backends.opening import as_big_table
-from ..backends.selected_table import SelectedTable
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._door import read_columns
 from ..io._names import close_names, listed
+from ..tables.kinds.anndata_table import matrix_of
+from ..tables.kinds.opening import as_big_table
+from ..tables.kinds.selected_table import SelectedTable
 
 MOST_LISTED = 10
 

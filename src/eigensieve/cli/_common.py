@@ -18,8 +18,8 @@ from ._types import Positive, ShareOrAuto, WholeNumbers, WholeOr
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..core.budget import Progress as SearchEvent
-    from ..core.solution import Solution
+    from ..pencil.budget import Progress as SearchEvent
+    from ..pencil.solution import Solution
     from ..studies.estimates import ErrorEstimate
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -227,7 +227,7 @@ def describe_classes(labels: np.ndarray) -> str:
 
 def describe_bound(solution: Solution, constrained: bool) -> str:
     """What is known of the best set with as many features."""
-    from ..core.wording import rounded_up
+    from ..pencil.wording import rounded_up
 
     if solution.is_certified:
         return "proved optimal"
@@ -293,7 +293,7 @@ def show_search(progress: StageProgress) -> Callable[[SearchEvent], None]:
 
 def describe_event(event: SearchEvent) -> str:
     """How far a search has come, in a line."""
-    from ..core.wording import rounded_up
+    from ..pencil.wording import rounded_up
 
     parts = []
     if event.objective is not None:

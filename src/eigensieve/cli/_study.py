@@ -72,7 +72,7 @@ class FitRequest:
 
 def has_path(solver: str | None) -> bool:
     """Whether a search for the largest k gives the smaller ones as well."""
-    from ..solvers.dispatch import find_solvers
+    from ..search.solve import find_solvers
 
     return solver not in find_solvers() or find_solvers()[solver].path is not None
 

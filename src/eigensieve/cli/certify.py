@@ -19,9 +19,9 @@ from ._tables import StudyTable, read_study_table
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..core.budget import Progress as SearchEvent
-    from ..core.pencil import Pencil
-    from ..solvers.certificate import Certificate
+    from ..pencil.budget import Progress as SearchEvent
+    from ..pencil.pencil import Pencil
+    from ..search.certify import Certificate
 
 MOST_SHOWN = 30
 
@@ -159,8 +159,8 @@ def make_claim(
     proof: Path | None,
 ) -> Claim:
     """Read the table and search from the set that was named."""
-    from ..core.proof import ProofWish
-    from ..solvers.certificate import certify
+    from ..search.certify import certify
+    from ..search.proof.proof import ProofWish
 
     if proof is not None and layer is not None:
         raise click.UsageError(
@@ -206,10 +206,10 @@ def make_claim(
 
 def make_pencil(X: Any, y: np.ndarray, shrinkage: float | str) -> tuple[Pencil, float]:
     """The pencil of the table, with what a proof says of it, and the shrinkage as a number."""
-    from ..core.builders import lda_pencil_from_stats
-    from ..core.recipe import lda_recipe
-    from ..core.shrinkage import resolve_shrinkage
-    from ..core.stats import ClassStats
+    from ..pencil.recipe import lda_recipe
+    from ..tables.builders import lda_pencil_from_stats
+    from ..tables.shrinkage import resolve_shrinkage
+    from ..tables.statistics import ClassStats
 
     stats = ClassStats.from_data(X, y, form="rows")
     assert stats.rows is not None
@@ -263,9 +263,9 @@ def warm_up(
     """Compile what the search will run, on small problems, before its clock starts."""
     from tempfile import TemporaryDirectory
 
-    from ..core.problem import make_problem
-    from ..solvers.dispatch import solve
-    from ..solvers.exact import choose_algorithm
+    from ..pencil.problem import make_problem
+    from ..search.exact.exact import choose_algorithm
+    from ..search.solve import solve
     from .warmup import small_pencils
 
     algorithm = choose_algorithm(make_problem(pencil, k, criterion))
@@ -339,7 +339,7 @@ def echo_claim(claim: Claim) -> None:
 
 def describe_search(found: Certificate) -> str:
     """What was searched, and how it ended."""
-    from ..solvers.certificate import GIVEN
+    from ..search.certify import GIVEN
 
     if found.solver == GIVEN:
         return "not needed"
@@ -350,7 +350,7 @@ def describe_search(found: Certificate) -> str:
 
 def describe_gap(found: Certificate) -> str:
     """Bound and gap; the unit of the gap is said where it is not the score."""
-    from ..core.wording import rounded_up
+    from ..pencil.wording import rounded_up
 
     if found.bound == float("inf"):
         return "unknown"
@@ -362,7 +362,7 @@ def echo_features(claim: Claim) -> None:
     """What each feature scores alone, and what the set loses without it."""
     import numpy as np
 
-    from ..core.problem import make_problem
+    from ..pencil.problem import make_problem
 
     found = claim.certificate
     S = found.support

@@ -219,7 +219,7 @@ def as_plain(verdict: Verdict, how: Reading | None) -> dict[str, Any]:
 
 def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
     """The sentence, the problem that the file chose, then the numbers."""
-    from ..core.wording import rounded_up
+    from ..pencil.wording import rounded_up
 
     sentence = printable(verdict.explain())
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.")

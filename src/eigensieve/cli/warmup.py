@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,7 @@ from ..errors import InputError
 from ._common import echo_table
 
 if TYPE_CHECKING:
-    from ..core.pencil import Pencil
+    from ..pencil.pencil import Pencil
 
 
 LIMITS: dict[str, Any] = {
@@ -32,7 +32,7 @@ def warmup_command() -> None:
     kernels = find_kernels()
     run_small_problems()
     rows = []
-    for module, names in groupby(kernels, key=lambda name: name.partition(".")[0]):
+    for module, names in groupby(kernels, key=lambda name: name.rpartition(".")[0]):
         group = [kernels[name] for name in names]
         rows.append([module, str(len(group)), *count_compiled(group)])
     echo_table(["kernels", "functions", "compiled now", "from the cache"], rows, left={0})
@@ -41,17 +41,17 @@ def warmup_command() -> None:
 
 
 def find_kernels() -> dict[str, Any]:
-    """The compiled functions of every module in eigensieve.kernels."""
+    """The compiled functions of every kernel module of the package."""
     from numba.core.dispatcher import Dispatcher
 
-    from .. import kernels as package
-
+    package = Path(__file__).parents[1]
     found = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    for path in sorted(package.rglob("*_kernel.py")):
+        home = ".".join(path.relative_to(package).with_suffix("").parts)
+        module = importlib.import_module(f"..{home}", __package__)
         for name, value in vars(module).items():
             if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
-                found[f"{info.name}.{name}"] = value
+                found[f"{home}.{name}"] = value
     return found
 
 
@@ -83,7 +83,7 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 
 def run_small_problems() -> None:
     """Every solver and criterion, on every kind of pencil; and what is no solver of pencils."""
-    from ..solvers.dispatch import find_solvers, solve, solve_path
+    from ..search.solve import find_solvers, solve, solve_path
 
     for name, solver in find_solvers().items():
         for pencil, k in small_pencils():
@@ -105,7 +105,7 @@ def run_small_proofs() -> None:
     """The kernels that a proof calls one by one."""
     from tempfile import TemporaryDirectory
 
-    from ..solvers.dispatch import solve
+    from ..search.solve import solve
 
     with TemporaryDirectory() as folder:
         for pencil, k in small_pencils():
@@ -119,7 +119,7 @@ def run_small_pairs() -> None:
     import numpy as np
 
     from ..datasets.moghaddam2006 import draw_pairs
-    from ..kernels.pairs import solve_pairs
+    from ..experiments.moghaddam2006._pairs_kernel import solve_pairs
 
     A, B = draw_pairs(2, np.random.default_rng(0), n=6)
     solve_pairs(A, B, np.tile(np.arange(6), (2, 1, 1)))
@@ -129,7 +129,7 @@ def run_small_group_lasso() -> None:
     """A path of group-lasso optimal scoring."""
     import numpy as np
 
-    from ..solvers.gloss import gloss_path
+    from ..scoring.gloss import gloss_path
 
     gloss_path(np.random.default_rng(0).normal(size=(24, 30)), np.arange(24) % 3, [0.5, 0.1])
 
@@ -138,7 +138,7 @@ def run_small_penalized_lda() -> None:
     """Penalized LDA with fusion, the part of it that is compiled."""
     import numpy as np
 
-    from ..solvers.penalized_lda import find_directions
+    from ..scoring.penalized_lda import find_directions
 
     find_directions(np.random.default_rng(0).normal(size=(2, 30)), 2, alpha=0.01, fusion=0.01)
 
@@ -147,8 +147,8 @@ def run_small_pursuit() -> None:
     """Basis pursuit, and the primal steps of its simplex, which easy problems do not need."""
     import numpy as np
 
-    from ..kernels.simplex import repair
-    from ..solvers.pursuit import find_least_norm
+    from ..pursuit.basis_pursuit import find_least_norm
+    from ..pursuit.simplex_kernel import repair
 
     rng = np.random.default_rng(0)
     find_least_norm(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
@@ -160,9 +160,9 @@ def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:
     """Matrices and data factors; two classes and three; with and without shrinkage; two views."""
     import numpy as np
 
-    from ..core.builders import cca_pencil, lda_pencil, pca_pencil
-    from ..core.factor_pencil import FactorPencil
-    from ..core.pencil import Pencil
+    from ..pencil.factor_pencil import FactorPencil
+    from ..pencil.pencil import Pencil
+    from ..tables.builders import cca_pencil, lda_pencil, pca_pencil
 
     rng = np.random.default_rng(0)
     X, two, three = rng.normal(size=(24, 12)), np.arange(24) % 2, np.arange(24) % 3

@@ -15,7 +15,9 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..backends.arrays import (
+from ..errors import InputError
+from ..pencil.checks import check_labels
+from ..tables.kinds.arrays import (
     check_device_table,
     is_device_array,
     like,
@@ -23,12 +25,10 @@ from ..backends.arrays import (
     to_device,
     to_numpy,
 )
-from ..backends.frames import plain_frame
-from ..backends.mapped_table import is_mapped
-from ..backends.opening import as_big_table
-from ..backends.tables import ArrayTable, BigTable
-from ..core.checks import check_labels
-from ..errors import InputError
+from ..tables.kinds.big_table import ArrayTable, BigTable
+from ..tables.kinds.frames import plain_frame
+from ..tables.kinds.mapped_table import is_mapped
+from ..tables.kinds.opening import as_big_table
 from ._shared import check_unique_names
 
 FLOATS = [np.float64, np.float32]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_k
-from ..core.column_stats import class_means
-from ..core.criteria import fix_signs
-from ..core.group_lasso import GroupLassoSolution
-from ..core.scoring import ScoringProblem
-from ..core.stats import ClassStats
 from ..errors import InputError
+from ..pencil.checks import check_k
+from ..pencil.criteria import fix_signs
+from ..scoring.scoring import ScoringProblem
+from ..scoring.solution import GroupLassoSolution
+from ..tables.column_statistics import class_means
+from ..tables.statistics import ClassStats
 from ._projected import ProjectedClassifier
 from ._rules import RULES, Rule, discriminant, make_linear_rule, make_rule
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..backends.tables import BigTable
-from ..core.moments import check_features
-from ..core.stats import SUMS, ClassStats
 from ..errors import InputError, OptionError
+from ..tables.kinds.big_table import BigTable
+from ..tables.moments import check_features
+from ..tables.statistics import SUMS, ClassStats
 from ._door import take_labels, take_table
 
 # What needs more of the samples than their sum of squares.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.solution import Solution
+from ..pencil.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

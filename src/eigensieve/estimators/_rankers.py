@@ -19,10 +19,10 @@ from scipy import sparse
 from sklearn.feature_selection import f_classif
 from sklearn.svm import SVC, LinearSVC
 
-from ..core.column_stats import class_means
-from ..core.factor_pencil import dense_rows, take_columns
-from ..core.row_factor import RowFactor, weighted_gram
-from ..solvers.qalpha import weigh_features
+from ..pencil.factor_pencil import dense_rows, take_columns
+from ..pencil.row_factor import RowFactor, weighted_gram
+from ..q_alpha.qalpha import weigh_features
+from ..tables.column_statistics import class_means
 from ._sparse_rankers import f_values, standardize_sparse
 from ._sparse_rankers import signal_to_noise as signal_to_noise_of
 

@@ -14,8 +14,8 @@ from scipy import linalg
 from scipy.spatial import KDTree
 from scipy.special import log_softmax
 
-from ..core.column_stats import class_means
 from ..errors import InputError, OptionError
+from ..tables.column_statistics import class_means
 
 # A within-class variance below this share of the total one says that the training rows of a class
 # fell on one point, not that new rows will.

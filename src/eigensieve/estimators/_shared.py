@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..core.checks import check_k
-from ..core.pencil import Pencil
-from ..core.problem import make_problem
-from ..core.quick_bound import root_bound
-from ..core.solution import Solution, Status, relative_gap
 from ..errors import InputError, OptionError
+from ..pencil.checks import check_k
+from ..pencil.pencil import Pencil
+from ..pencil.problem import make_problem
+from ..pencil.solution import Solution, Status, relative_gap
+from ..search.quick_bound import root_bound
 
 CERTIFICATES = ("root", "none")
 NOT_OF_A_SOLVER = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.centred_rows import CentredRows
-from ..core.stats import ClassStats
+from ..tables.operators.centred_rows import CentredRows
+from ..tables.statistics import ClassStats
 
 
 def standardize_sparse(X: Any) -> tuple[np.ndarray, CentredRows | np.ndarray]:

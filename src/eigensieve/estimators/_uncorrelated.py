@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.uncorrelated import UncorrelatedFamily
+from ..pursuit.uncorrelated import UncorrelatedFamily
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
 

@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..backends.frames import plain_frame
 from ..errors import InputError
+from ..tables.kinds.frames import plain_frame
 from ._door import read_columns, require_in_memory
 from ._shared import check_unique_names
 

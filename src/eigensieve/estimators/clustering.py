@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_array
 
-from ..backends.frames import plain_frame
-from ..core.checks import check_k
-from ..core.qalpha_options import QAlphaOptions
-from ..core.qalpha_problem import make_rows
-from ..core.relevance import leading_samples
 from ..errors import InputError
+from ..pencil.checks import check_k
+from ..q_alpha.options import QAlphaOptions
+from ..q_alpha.problem import make_rows
+from ..q_alpha.relevance import leading_samples
+from ..tables.kinds.frames import plain_frame
 
 
 def spectral_clusters(

@@ -6,14 +6,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..core.budget import Budget
-from ..core.column_stats import class_sums
-from ..core.group_lasso import TOL, GroupLassoSolution
-from ..core.penalty_search import Search, solve_at, solve_for
-from ..core.scoring import ScoringProblem
-from ..core.solution import Status
 from ..errors import OptionError
-from ..solvers.gloss import check_alpha, check_method, make_search, run_search
+from ..pencil.budget import Budget
+from ..pencil.solution import Status
+from ..scoring.gloss import check_alpha, check_method, make_search, run_search
+from ..scoring.penalty_search import Search, solve_at, solve_for
+from ..scoring.scoring import ScoringProblem
+from ..scoring.solution import TOL, GroupLassoSolution
+from ..tables.column_statistics import class_sums
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
 from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors, check_rule

@@ -11,20 +11,15 @@ from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
-from ..core.budget import Budget
-from ..core.group_lasso import TOL
-from ..core.penalty_search import solve_at
-from ..core.scoring import ScoringProblem
-from ..core.solution import Status
 from ..errors import InputError, OptionError
-from ..solvers.gloss import check_alpha, check_alphas, check_method, make_search, run_search
+from ..pencil.budget import Budget
+from ..pencil.solution import Status
+from ..scoring.gloss import check_alpha, check_alphas, check_method, make_search, run_search
+from ..scoring.penalty_search import solve_at
+from ..scoring.scoring import ScoringProblem
+from ..scoring.solution import TOL
 from ._door import read_columns
-from ._gloss import (
-    GLOSS_RULES,
-    GlossClassifier,
-    count_components,
-    make_gloss_rule,
-)
+from ._gloss import GLOSS_RULES, GlossClassifier, count_components, make_gloss_rule
 from ._rules import check_priors, check_rule
 from ._shared import tell_if_unfinished
 

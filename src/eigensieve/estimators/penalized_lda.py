@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.checks import check_k, check_number
-from ..core.column_stats import ColumnStats
-from ..core.criteria import fix_signs
-from ..core.wording import rounded_down
 from ..errors import InputError
-from ..solvers.penalized_lda import (
+from ..pencil.checks import check_k, check_number
+from ..pencil.criteria import fix_signs
+from ..pencil.wording import rounded_down
+from ..scoring.penalized_lda import (
     PenalizedDirections,
     count_directions,
     find_directions,
     largest_alpha,
     safe_alpha,
 )
+from ..tables.column_statistics import ColumnStats
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
 from ._shared import tell_if_unfinished

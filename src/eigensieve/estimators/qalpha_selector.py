@@ -14,20 +14,20 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ..backends.arrays import is_device_array, like, namespace
-from ..backends.frames import plain_frame
-from ..backends.opening import as_big_table
-from ..backends.tables import BigTable
-from ..core.budget import Budget
-from ..core.checks import check_number
-from ..core.feature_scaling import working_dtype
-from ..core.qalpha_null import QAlphaNull, compare_with_permuted
-from ..core.qalpha_options import QAlphaOptions
-from ..core.qalpha_problem import check_null_fits, make_rows
-from ..core.solution import Status
-from ..core.weight_cut import CUTS, count_relevant
 from ..errors import InputError, OptionError
-from ..solvers.qalpha import check_classes, solve_rows, solve_table
+from ..pencil.budget import Budget
+from ..pencil.checks import check_number
+from ..pencil.solution import Status
+from ..q_alpha.null import QAlphaNull, compare_with_permuted
+from ..q_alpha.options import QAlphaOptions
+from ..q_alpha.problem import check_null_fits, make_rows
+from ..q_alpha.qalpha import check_classes, solve_rows, solve_table
+from ..q_alpha.scaling import working_dtype
+from ..q_alpha.weight_cut import CUTS, count_relevant
+from ..tables.kinds.arrays import is_device_array, like, namespace
+from ..tables.kinds.big_table import BigTable
+from ..tables.kinds.frames import plain_frame
+from ..tables.kinds.opening import as_big_table
 from ._door import take_labels, take_table
 from ._shared import clip_k, draw_seed, tell_if_unfinished
 

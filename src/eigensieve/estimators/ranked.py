@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 
-from ..core.builders import lda_pencil_from_stats
-from ..core.checks import check_k
-from ..core.criteria import fix_signs, generalized_eigh
-from ..core.shrinkage import resolve_shrinkage
-from ..core.stats import ClassStats, ClassWeight
 from ..errors import InputError, OptionError
+from ..pencil.checks import check_k
+from ..pencil.criteria import fix_signs, generalized_eigh
+from ..tables.builders import lda_pencil_from_stats
+from ..tables.shrinkage import resolve_shrinkage
+from ..tables.statistics import ClassStats, ClassWeight
 from ._projected import ProjectedClassifier
 from ._rankers import RANKERS, order_by_alpha
 from ._rules import check_priors, discriminant

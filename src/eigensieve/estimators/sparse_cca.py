@@ -18,19 +18,19 @@ from sklearn.base import (
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.builders import (
+from ..errors import InputError, OptionError
+from ..pencil.checks import check_k
+from ..pencil.pencil import Pencil
+from ..pencil.solution import Solution, Status
+from ..search.deflation import deflate
+from ..search.solve import solve
+from ..tables.builders import (
     CentredViews,
     ViewShrinkage,
     cca_pencil_from_views,
     centre_views,
     permute_second_view,
 )
-from ..core.checks import check_k
-from ..core.deflation import deflate
-from ..core.pencil import Pencil
-from ..core.solution import Solution, Status
-from ..errors import InputError, OptionError
-from ..solvers.dispatch import solve
 from ._permutation import PermutationTest
 from ._shared import (
     check_certificate,

@@ -17,17 +17,17 @@ from sklearn.base import (
     clone,
 )
 
-from ..backends.tables import BigTable
-from ..core.builders import lda_pencil_from_stats, lda_stats, stats_shrinkage, sums_form
-from ..core.checks import check_k
-from ..core.criteria import fix_signs, generalized_eigh
-from ..core.pencil import Pencil
-from ..core.shrinkage import check_ridge
-from ..core.solution import Solution
-from ..core.stats import ClassStats, ClassWeight
-from ..core.streamed_builders import streamed_lda
 from ..errors import InputError
-from ..solvers.dispatch import serves, solve, solve_path
+from ..pencil.checks import check_k
+from ..pencil.criteria import fix_signs, generalized_eigh
+from ..pencil.pencil import Pencil
+from ..pencil.solution import Solution
+from ..search.solve import serves, solve, solve_path
+from ..tables.builders import lda_pencil_from_stats, lda_stats, stats_shrinkage, sums_form
+from ..tables.kinds.big_table import BigTable
+from ..tables.shrinkage import check_ridge
+from ..tables.statistics import ClassStats, ClassWeight
+from ..tables.streamed_builders import streamed_lda
 from ._door import by_row_blocks, labels_on_host, read_columns, take_labels, take_table
 from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors

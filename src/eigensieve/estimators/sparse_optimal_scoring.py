@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..core.budget import Budget
-from ..core.checks import check_k, check_number
-from ..core.column_stats import class_contrasts
-from ..core.scoring import ScoringProblem
-from ..core.solution import Status
 from ..errors import OptionError
-from ..solvers.gloss import check_alpha
-from ..solvers.optimal_scoring import ScoredDirection, find_directions
+from ..pencil.budget import Budget
+from ..pencil.checks import check_k, check_number
+from ..pencil.solution import Status
+from ..scoring.gloss import check_alpha
+from ..scoring.optimal_scoring import ScoredDirection, find_directions
+from ..scoring.scoring import ScoringProblem
+from ..tables.column_statistics import class_contrasts
 from ._gloss import count_components, tell_if_not
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule

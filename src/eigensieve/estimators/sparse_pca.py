@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ..backends.tables import BigTable
-from ..core.builders import pca_pencil_from_stats, pca_stats
-from ..core.checks import check_k
-from ..core.deflation import check_deflation, deflate, explained_variances
-from ..core.pencil import Pencil
-from ..core.solution import Solution, Status
-from ..core.streamed_builders import streamed_pca
 from ..errors import InputError, OptionError
-from ..solvers.dispatch import finds_jointly, solve, solve_components
+from ..pencil.checks import check_k
+from ..pencil.pencil import Pencil
+from ..pencil.solution import Solution, Status
+from ..search.deflation import check_deflation, deflate, explained_variances
+from ..search.solve import finds_jointly, solve, solve_components
+from ..tables.builders import pca_pencil_from_stats, pca_stats
+from ..tables.kinds.big_table import BigTable
+from ..tables.streamed_builders import streamed_pca
 from ._door import by_row_blocks, read_columns, take_table
 from ._partial import check_fitted, counting, take_part, wait_for_more
 from ._shared import (

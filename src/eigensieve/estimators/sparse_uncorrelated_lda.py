@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.budget import Budget
-from ..core.pursuit import judge
-from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
-from ..solvers.pursuit import check_method, pursue
+from ..pencil.budget import Budget
+from ..pursuit.basis_pursuit import check_method, pursue
+from ..pursuit.solution import judge
+from ..pursuit.uncorrelated import RANK_TOL, UncorrelatedFamily
 from ._door import take_table
 from ._shared import check_solver_options, tell_if_unfinished
 from ._uncorrelated import UncorrelatedClassifier

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.checks import check_k
-from ..core.uncorrelated import RANK_TOL, UncorrelatedFamily
+from ..pencil.checks import check_k
+from ..pursuit.uncorrelated import RANK_TOL, UncorrelatedFamily
 from ._uncorrelated import UncorrelatedClassifier
 
 

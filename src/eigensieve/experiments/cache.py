@@ -27,7 +27,8 @@ from .data import data_file
 from .protocol import Experiment
 
 _PACKAGE = Path(__file__).parent.parent
-_ROOMS = ("kernels", "core", "solvers", "estimators", "studies", "datasets")
+# What only shows, reads files or checks proofs has no part in what a task finds.
+_OUTSIDE = ("annotated", "cli", "experiments", "io", "plots", "proofs", "report")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -97,7 +98,8 @@ def task_key(experiment: Experiment, task: Mapping[str, Any]) -> str:
 @cache
 def engine_digest() -> str:
     """Of all that an experiment may call: solvers, estimators, generators, libraries."""
-    paths = [path for room in _ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
+    rooms = sorted(room for room in _PACKAGE.iterdir() if room.name not in _OUTSIDE)
+    paths = [path for room in rooms for path in sorted(room.rglob("*.py"))]
     paths.append(_PACKAGE / "experiments" / "data.py")
     versions = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return hashlib.sha256(versions.encode() + _contents(paths)).hexdigest()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.solution import Solution
+from ..pencil.solution import Solution
 from ..plots._style import printable
 from ..studies.cv_path import GIVEN
 from ..studies.result import Study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.solution import Solution, Status
+from ..pencil.solution import Solution, Status
 from ..studies.result import Study
 from .facts import chosen_index, chosen_solution, inner_model
 

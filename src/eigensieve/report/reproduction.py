@@ -17,13 +17,7 @@ from ..experiments.cache import LIBRARIES
 from ..experiments.catalogue import paper_title
 from ..experiments.judge import Cell, Verdict
 from ..experiments.runner import Result
-from ..experiments.words import (
-    changes_text,
-    confirmed_text,
-    count_text,
-    ours_text,
-    printed_text,
-)
+from ..experiments.words import changes_text, confirmed_text, count_text, ours_text, printed_text
 from ..plots._style import house_style, printable
 from . import reproduction_words as words
 from .figures import inline_svg, svg_file

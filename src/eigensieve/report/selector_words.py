@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.qalpha_null import LEVEL
 from ..plots._style import printable, shorten
+from ..q_alpha.null import LEVEL
 from .words import MOST_OF_A_VALUE, count, parameters, versions, without_address
 
 ENOUGH_FOR_A_BAND = 20  # permutations

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.solution import Solution
+from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.estimates import ErrorEstimate
 from ..studies.result import Source, Study

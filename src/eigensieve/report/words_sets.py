@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.solution import Solution
-from ..core.wording import rounded_up
+from ..pencil.solution import Solution
+from ..pencil.wording import rounded_up
 from ..plots._style import shorten
 from ..studies.result import Study
 from .facts import aims_at_separation, chosen_index, chosen_solution, frequencies, has_wishes

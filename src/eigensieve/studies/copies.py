@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.feature_blocks import feature_slices
-from ..core.magnitudes import ROUND_OFF
+from ..pencil.feature_blocks import feature_slices
+from ..pencil.magnitudes import ROUND_OFF
 
 ALIKE = 1 - 1e-9  # a correlation from here on is that of a copy
 MOST_NAMED = 5

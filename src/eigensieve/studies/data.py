@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..backends.frames import plain_frame
-from ..core.checks import check_labels
-from ..core.magnitudes import refuse_extremes
 from ..errors import InputError
 from ..estimators._door import require_in_memory
+from ..pencil.checks import check_labels
+from ..pencil.magnitudes import refuse_extremes
+from ..tables.kinds.frames import plain_frame
 from .standardize import check_missing, refuse_gaps, stored_numbers
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..core.budget import Callback
-from ..core.solution import Solution
-from ..core.stats import ClassStats
 from ..estimators._door import read_columns
+from ..pencil.budget import Callback
+from ..pencil.solution import Solution
+from ..tables.statistics import ClassStats
 from .copies import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent

@@ -25,7 +25,7 @@ class Method:
     kind : "package" or "classical"
     fixed : parameters that make the class this method
     is_slow : whether comparisons leave it out unless it is named
-    solvers : "module:NAME" in the solvers, where the names of its solvers are; or empty
+    solvers : "module:NAME", where the names of its solvers are; or empty
     unlisted : those of them that are made for other problems, and not worth naming here
     """
 
@@ -72,7 +72,7 @@ class Method:
         if not self.has("solver"):
             raise OptionError(self._explain("solver"))
         module, _, name = self.solvers.partition(":")
-        found = getattr(import_module(f"..solvers.{module}", __package__), name)
+        found = getattr(import_module(f"..{module}", __package__), name)
         names = tuple(found() if callable(found) else found)
         if solver not in names:
             listed = ", ".join(name for name in names if name not in self.unlisted)
@@ -117,13 +117,13 @@ def _ranked(name: str, title: str, kind: str = CLASSICAL) -> Method:
 
 
 _GLOSS = "group_lasso_lda:GroupLassoLDA"
-_OF_GLOSS = "gloss:SOLVERS"
+_OF_GLOSS = "scoring.gloss:SOLVERS"
 _ALL = (
     Method(
         "sparse-lda",
         "Sparse LDA (Moghaddam 2006)",
         "sparse_lda:SparseLDA",
-        solvers="dispatch:available_solvers",
+        solvers="search.solve:available_solvers",
         unlisted=("dspca", "spca"),  # for PCA
     ),
     # rule "lda": for few features, as the notes of the class say
@@ -147,7 +147,7 @@ _ALL = (
         "Sparse uncorrelated LDA (Chu and Zhang 2013)",
         "sparse_uncorrelated_lda:SparseUncorrelatedLDA",
         fixed={"rule": "lda"},
-        solvers="pursuit:METHODS",
+        solvers="pursuit.basis_pursuit:METHODS",
     ),
     Method(
         "plda",

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.budget import Budget
-from ..core.builders import lda_pencil
-from ..core.exchanges import Exchange, best_exchanges
-from ..core.pencil import Pencil
-from ..core.problem import make_problem
-from ..core.solution import Solution, Status
-from ..core.swap import swap_refine
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
+from ..pencil.budget import Budget
+from ..pencil.pencil import Pencil
+from ..pencil.problem import make_problem
+from ..pencil.solution import Solution, Status
+from ..search.greedy.swap import swap_refine
+from ..tables.builders import lda_pencil
+from .exchanges import Exchange, best_exchanges
 
 GIVEN = "given"  # the solver's name where a set is only judged
 MOST_REFINED = 20  # features of a set without each of which a new one is searched for

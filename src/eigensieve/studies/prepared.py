@@ -17,12 +17,12 @@ from sklearn.base import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..backends.frames import plain_frame
-from ..core.checks import check_k
 from ..errors import InputError
 from ..estimators._door import require_in_memory, take_labels
 from ..estimators._shared import check_unique_names
 from ..estimators.sparse_lda import SparseLDA
+from ..pencil.checks import check_k
+from ..tables.kinds.frames import plain_frame
 from .standardize import Standardizer, check_missing
 
 SIZE = "n_features_to_select"

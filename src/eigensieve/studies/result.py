@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.solution import Solution
 from ..errors import InputError
+from ..pencil.solution import Solution
 from .copies import FeatureCopy
 from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
 from .nested import HonestError

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
-from ..core.budget import Callback
-from ..core.checks import check_k
 from ..errors import InputError
+from ..pencil.budget import Callback
+from ..pencil.checks import check_k
 from .checkpoint import Checkpoint
 from .cv_path import GIVEN, ONE_SE, ONE_SE_BALANCED, ONLY, OWN
 from .data import StudyData, check_data

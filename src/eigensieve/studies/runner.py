@@ -19,7 +19,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-from ..backends.cluster import Crew
+from ..tables.cluster import Crew
 from .checkpoint import Checkpoint
 from .jobs import Job, Outcome, Recipe, run_job
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..core.checks import check_k
 from ..errors import InputError, OptionError
 from ..estimators._shared import feature_indices
 from ..estimators.qalpha_selector import QAlphaSelector
 from ..estimators.ranked import RankedLDA
 from ..estimators.sparse_lda import SparseLDA
+from ..pencil.checks import check_k
 from .cv_path import SCORES
 from .data import StudyData
 from .prepared import PreparedClassifier, check_classifier

@@ -13,8 +13,8 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
-from ..core.checks import check_k
 from ..errors import InputError, OptionError
+from ..pencil.checks import check_k
 
 N_FOLDS = 5
 LEAVE_ONE_OUT = "loo"

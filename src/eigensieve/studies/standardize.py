@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..core.feature_blocks import feature_slices
-from ..core.magnitudes import ROUND_OFF, refuse_extremes
-from ..core.stats import ClassStats
 from ..errors import InputError, OptionError
+from ..pencil.feature_blocks import feature_slices
+from ..pencil.magnitudes import ROUND_OFF, refuse_extremes
+from ..tables.statistics import ClassStats
 
 MISSING = ("error", "median")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.solution import Status
-from ...core.uncorrelated import UncorrelatedFamily
 from ...estimators.sparse_optimal_scoring import SparseOptimalScoring
 from ...estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
+from ...pencil.solution import Status
+from ...pursuit.uncorrelated import UncorrelatedFamily
 from ..data import half_split, load_set
 
 FILES = {

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...core.stats import ClassStats
 from ...estimators.penalized_lda import PenalizedLDA
 from ...estimators.sparse_optimal_scoring import SparseOptimalScoring
-from ...solvers.gloss import gloss_path
-from ...solvers.penalized_lda import largest_alpha
+from ...scoring.gloss import gloss_path
+from ...scoring.penalized_lda import largest_alpha
+from ...tables.statistics import ClassStats
 
 HALVES = 0.5 ** np.arange(1.0, 8.0)  # of lambda_max, down to 1/128
 TENTHS = np.arange(10, 0, -1) / 10  # of the largest useful penalty of PLDA

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...estimators._rankers import pearson
-from ...solvers.dispatch import solve_path
+from ...search.solve import solve_path
 from ..values import Value, mean_value
 from ._two_classes import DIRECT, WHITENED, TwoClasses, first_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.builders import lda_pencil
-from ...core.pencil import Pencil
+from ...pencil.pencil import Pencil
+from ...tables.builders import lda_pencil
 
 # Singular values of the residuals below this share of the largest are round-off.
 RANK_TOL = 1e-10

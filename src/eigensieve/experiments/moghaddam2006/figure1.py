@@ -20,9 +20,9 @@ from matplotlib.ticker import MultipleLocator
 
 from ...datasets.moghaddam2006 import draw_pairs
 from ...errors import InputError, VerificationError
-from ...kernels.pairs import BACKWARD, FORWARD, OPTIMUM, SWAP, solve_pairs
 from ...plots._style import INK, PALETTE, legend_below, new_figure
 from ..values import Measured, Place, Value
+from ._pairs_kernel import BACKWARD, FORWARD, OPTIMUM, SWAP, solve_pairs
 
 KINDS = ("Full rank", "Rank one")
 PAPER = "Full rank"

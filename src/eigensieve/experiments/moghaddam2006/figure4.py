@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 
 from ...estimators._rankers import descending, pearson
 from ...plots._style import legend_below, new_figure
-from ...solvers.dispatch import solve_path
+from ...search.solve import solve_path
 from ..data import load_set
 from ..values import Measured, Value, mean_value, share_value
 from ._curves import draw_curves

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.criteria import generalized_eigh
-from ...core.pencil import Pencil
-from ...core.solution import Solution
 from ...estimators._rankers import RANKERS
+from ...pencil.criteria import generalized_eigh
+from ...pencil.pencil import Pencil
+from ...pencil.solution import Solution
 from ...plots._style import FAINT, INK, PALETTE
-from ...solvers.dispatch import solve, solve_path
+from ...search.solve import solve, solve_path
 from ..data import load_set
 
 OPTIMUM, GREEDY, FORWARD = "optimum", "greedy + swap", "forward greedy"

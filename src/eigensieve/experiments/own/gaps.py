@@ -18,10 +18,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...core.builders import lda_pencil
 from ...datasets.loader import load_table
 from ...estimators.sparse_lda import SparseLDA
 from ...plots._style import legend_below, new_figure
+from ...tables.builders import lda_pencil
 from ..values import Measured, Place, Value
 from ._common import (
     OPTIMUM,

@@ -21,9 +21,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.model_selection import StratifiedKFold
 
-from ...core.builders import lda_pencil
 from ...estimators.ranked import RankedLDA
 from ...plots._style import legend_below, new_figure
+from ...tables.builders import lda_pencil
 from ..data import half_split
 from ..values import Measured, Place, Value, mean_value
 from ._common import (

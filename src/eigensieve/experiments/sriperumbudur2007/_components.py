@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ...core.deflation import deflate, explained_variances
-from ...core.pencil import Pencil
-from ...core.sparse_pca_relaxation import Relaxation
 from ...errors import TableError
-from ...solvers.dispatch import solve
+from ...pencil.pencil import Pencil
+from ...search.deflation import deflate, explained_variances
+from ...search.relaxed.sparse_pca_relaxation import Relaxation
+from ...search.solve import solve
 from ..data import data_file
 
 PAPER = {"swap": False, "n_starts": 0}  # solver "dc" as in the paper, weights recomputed

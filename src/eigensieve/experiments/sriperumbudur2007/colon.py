@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...core.builders import pca_pencil
-from ...core.pencil import Pencil
-from ...solvers.dispatch import solve, solve_components
+from ...pencil.pencil import Pencil
+from ...search.solve import solve, solve_components
+from ...tables.builders import pca_pencil
 from ..data import load_set
 from ..values import Measured, Place, Value
 from ._components import MEASURES, PAPER, describe, sequential_components

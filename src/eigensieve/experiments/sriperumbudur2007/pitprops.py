@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...core.pencil import Pencil
-from ...solvers.dispatch import solve_components
+from ...pencil.pencil import Pencil
+from ...search.solve import solve_components
 from ..values import Measured, Value
 from ._components import (
     MEASURES,

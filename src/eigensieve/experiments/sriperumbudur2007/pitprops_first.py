@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...core.pencil import Pencil
+from ...pencil.pencil import Pencil
 from ...plots._style import PALETTE, legend_below, new_figure
-from ...solvers.dispatch import solve
+from ...search.solve import solve
 from ..values import Measured, Value
 from ._components import PAPER, pit_props
 from ._figure import COLOURS, MARKERS, side_by_side

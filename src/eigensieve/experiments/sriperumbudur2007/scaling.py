@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...core.pencil import Pencil
-from ...core.solution import Solution
+from ...pencil.pencil import Pencil
+from ...pencil.solution import Solution
 from ...plots._style import legend_below, new_figure
-from ...solvers.dispatch import solve
+from ...search.solve import solve
 from ..values import Measured, Value
 from ._figure import line_style
 

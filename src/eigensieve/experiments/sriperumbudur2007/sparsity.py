@@ -24,11 +24,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...core.pencil import Pencil
 from ...errors import OptionError
+from ...pencil.pencil import Pencil
 from ...plots._style import FAINT, PALETTE, legend_below, new_figure
-from ...solvers.dc import N_RHOS, SMALLEST, dc_path
-from ...solvers.dispatch import solve
+from ...search.relaxed.dc import N_RHOS, SMALLEST, dc_path
+from ...search.solve import solve
 from ..values import Measured, Value
 from ._components import pit_props, relaxed_component
 from ._figure import line_style

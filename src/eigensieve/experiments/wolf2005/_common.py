@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...solvers.qalpha import weigh_features
+from ...q_alpha.qalpha import weigh_features
 
 # one start, from the singular vectors; the paper says that 5 to 10 cycles are typical
 SETTING: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}

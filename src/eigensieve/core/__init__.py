@@ -1,1 +1,0 @@
-"""The nouns: pencil, statistics, solution, budget. NumPy and SciPy only."""

@@ -1,0 +1,1 @@
+"""The waist: the pencil, problems on it, criteria, solutions, limits. NumPy and SciPy only."""

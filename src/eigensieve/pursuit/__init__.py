@@ -1,0 +1,1 @@
+"""Basis pursuit and uncorrelated LDA: ULDA, SULDA."""

@@ -1,0 +1,295 @@
+"""Basis pursuit: the x of least norm with Ax = b, and how close to the least it is.
+
+    minimise  |x|   subject to  Ax = b         (primal)
+    maximise  b'y   subject to  |A'y|* <= 1    (dual)
+
+With several columns in b, x is a matrix, and the norm either the sum of all |x_ij| ("l1": every
+column for itself) or the sum of the Euclidean lengths of the rows of x ("l21": columns share rows).
+|.|* is the largest entry, or the longest row. Every y that satisfies the dual bounds the norm from
+below, by b'y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from ..errors import InputError, OptionError, VerificationError
+from ..pencil.row_factor import RowFactor, column_squares
+from ..pencil.solution import Status
+
+PENALTIES = ("l1", "l21")
+SAME = 1e-12  # columns as near as this, relatively, count as identical
+INCONSISTENT = 1e-8  # part of b that no x explains
+TINY = float(np.finfo(float).tiny)
+EPS = float(np.finfo(float).eps)
+LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
+
+
+def check_penalty(penalty: Any) -> str:
+    """The penalty, if there is one of that name."""
+    if not isinstance(penalty, str) or penalty not in PENALTIES:
+        raise OptionError(f"penalty is {penalty!r}; it must be one of {', '.join(PENALTIES)}")
+    return penalty
+
+
+def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
+    """What the penalty adds up, and the dual norm takes the largest of."""
+    if penalty == "l1" or x.ndim == 1:
+        return np.abs(x)
+    return np.sqrt(np.einsum("ij,ij->i", x, x))
+
+
+def relative_residual(A: Any, x: np.ndarray, b: np.ndarray) -> float:
+    """|Ax - b| / |b|, Frobenius; of numbers near 1, whose squares neither vanish nor overflow."""
+    unit = float(np.abs(b).max(initial=0.0)) or 1.0
+    return float(np.linalg.norm((A @ x - b) / unit) / max(float(np.linalg.norm(b / unit)), TINY))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PursuitSolution:
+    """The x of least norm with Ax = b, and a dual y that proves it.
+
+    Attributes
+    ----------
+    x : array (p,) or (p, q), the minimiser; exact zeros outside the support
+    y : array (m,) or (m, q)
+        The certificate: ``|A'y|* <= 1``, so that no solution of Ax = b has a norm below b'y.
+    objective : float, the norm of x
+    bound : float, b'y
+    residual : float, ``|Ax - b| / |b|``
+    penalty, solver : str
+    status : Status
+        OPTIMAL if gap and residual are at most gap_tol; CONVERGED if an iteration reached its own
+        tolerance, FEASIBLE if the gap could not be closed.
+    gap_tol : float
+    n_iter : int, pivots or iterations
+    seconds : float
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    objective: float
+    bound: float
+    residual: float
+    penalty: str
+    solver: str
+    status: Status
+    gap_tol: float = 1e-9
+    n_iter: int = 0
+    seconds: float = 0.0
+
+    @property
+    def support(self) -> np.ndarray:
+        """Sorted indices of the entries (rows) of x that are not zero."""
+        return np.flatnonzero(row_lengths(self.x, "l21"))
+
+    @property
+    def gap(self) -> float:
+        """``|objective - bound|``, relative; of little meaning where the residual is large."""
+        return abs(self.objective - self.bound) / max(self.objective, abs(self.bound), TINY)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether x is proved optimal, up to gap_tol."""
+        return self.status is Status.OPTIMAL
+
+    def __repr__(self) -> str:
+        return (
+            f"PursuitSolution({self.support.size} of {len(self.x)} non-zero, "
+            f"{self.penalty} norm={self.objective:.6g}, gap={self.gap:.1e}, "
+            f"residual={self.residual:.1e}, status={self.status}, solver={self.solver!r})"
+        )
+
+    def verify(self, A: ArrayLike | RowFactor, b: ArrayLike, *, tol: float = 1e-9) -> None:
+        """Recompute everything from A and b; raise `VerificationError` if it is off.
+
+        A is an array, or a `RowFactor` with orthonormal rows. Checks the objective, the residual,
+        that y satisfies the dual, that the bound is b'y, and that OPTIMAL is claimed only with a
+        closed gap.
+        """
+        matrix: Any = A if isinstance(A, RowFactor) else np.asarray(A, dtype=np.float64)
+        target = np.asarray(b, dtype=np.float64)
+        fits = matrix.shape == (len(target), len(self.x)) and target.shape == self.y.shape
+        if not fits or self.x.shape[1:] != target.shape[1:]:
+            raise VerificationError(
+                f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
+            )
+        residual = relative_residual(matrix, self.x, target)
+        objective = float(row_lengths(self.x, self.penalty).sum())
+        steepest, bound = dual_figures(matrix, target, self.y, self.penalty)
+        unit = max(objective, abs(bound), TINY)
+        if not abs(objective - self.objective) <= tol * unit:
+            raise VerificationError(f"the norm of x is {objective}, not {self.objective}")
+        if not abs(bound - self.bound) <= tol * unit:
+            raise VerificationError(f"b'y is {bound}, not {self.bound}")
+        if not abs(residual - self.residual) <= tol:
+            raise VerificationError(f"the residual is {residual:.2e}, not {self.residual:.2e}")
+        if not steepest <= 1 + tol:
+            raise VerificationError(f"y is no certificate: |A'y| reaches {steepest}")
+        if self.is_certified and not max(self.gap, residual) <= self.gap_tol:
+            raise VerificationError(
+                f"optimal, with a gap of {self.gap:.2e}, residual {residual:.2e}"
+            )
+
+
+def first_copies(columns: np.ndarray | RowFactor) -> np.ndarray:
+    """For every column (g, p) the lowest index of one that equals it, up to sign and round-off.
+
+    Equal columns have equal sums with any weights: only neighbours in that order are compared.
+    """
+    first = np.arange(columns.shape[1])
+    sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
+    order = np.argsort(sums, kind="stable")
+    lengths = np.sqrt(column_squares(columns))
+    close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
+    edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
+    for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close
+        group = order[start : stop + 1]
+        waiting = np.sort(group[lengths[group] > 0])
+        while waiting.size > 1:
+            one, others = waiting[0], waiting[1:]
+            off = np.minimum(
+                np.linalg.norm(columns[:, others] - columns[:, [one]], axis=0),
+                np.linalg.norm(columns[:, others] + columns[:, [one]], axis=0),
+            )
+            same = off <= SAME * lengths[one]
+            first[others[same]] = one
+            waiting = others[~same]
+    return first
+
+
+def unify_copies(columns: np.ndarray, data: np.ndarray) -> None:
+    """Make copies equal to the last digit, so that round-off does not choose among them.
+
+    Copies are those of the data that ``columns`` were made from (round-off may have moved the
+    latter apart by the data's condition), and what cutting off directions made equal.
+    """
+    for first in (first_copies(data), first_copies(columns)):
+        unify(columns, first)
+
+
+def unify(columns: np.ndarray, first: np.ndarray) -> None:
+    """Make every column equal to that of which it is a copy, or its negative."""
+    copies = np.flatnonzero(first != np.arange(first.size))
+    own, models = columns[:, copies], columns[:, first[copies]]
+    columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an algorithm found for orthonormal rows: x (p, q), y (g, q), and why it stopped."""
+
+    x: np.ndarray
+    y: np.ndarray
+    n_iter: int
+    stopped: Status | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OrthonormalForm:
+    """Ax = b as ``rows`` x = ``target`` with orthonormal rows.
+
+    Attributes
+    ----------
+    rows : array (g, p), g the rank of A
+    target : array (g, q)
+    back : array (m, g), which makes a dual of A and b of a dual of this form
+    """
+
+    rows: np.ndarray
+    target: np.ndarray
+    back: np.ndarray
+
+    @classmethod
+    def of(cls, A: np.ndarray, b: np.ndarray, rank_tol: float) -> OrthonormalForm:
+        """From A (m, p) of any rank and b (m, q); an error if nothing satisfies Ax = b."""
+        unit = _lengths_of_rows(A)
+        scaled_rows = A / unit[:, None]
+        left, sizes, rows = linalg.svd(scaled_rows, full_matrices=False)
+        rank = int(np.count_nonzero(sizes > rank_tol * sizes.max(initial=0.0)))
+        left, sizes, rows = left[:, :rank], sizes[:rank], rows[:rank]
+        scaled = b / unit[:, None]
+        coordinates = left.T @ scaled
+        missed = np.abs(scaled - left @ coordinates).max(initial=0.0)
+        if missed > max(rank_tol, INCONSISTENT) * np.abs(scaled).max(initial=0.0):
+            raise InputError(
+                f"no x satisfies Ax = b: A has {len(A)} rows and rank {rank}, and b is no "
+                "combination of its columns; remove contradicting rows, or use a lasso"
+            )
+        target = coordinates / sizes[:, None]
+        rows = np.ascontiguousarray(rows)
+        unify_copies(rows, scaled_rows)
+        return cls(rows, target, (left / sizes) / unit[:, None])
+
+
+def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
+    """Euclidean lengths, without over- or underflow; 1 for rows of zeros."""
+    largest = np.abs(A).max(axis=1)
+    largest[largest == 0.0] = 1.0
+    return largest * np.maximum(np.linalg.norm(A / largest[:, None], axis=1), 1.0)
+
+
+def judge(
+    A: Any,
+    b: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    penalty: str,
+    solver: str,
+    stopped: Status | None = None,
+    gap_tol: float = 1e-9,
+) -> PursuitSolution:
+    """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
+    steepest, bound = dual_figures(A, b, y, penalty)
+    margin = 0.0
+    while steepest > 1.0 + SAME:
+        y = y / (steepest * (1.0 + margin))
+        steepest, bound = dual_figures(A, b, y, penalty)
+        margin = max(SAME, 4.0 * margin)  # a large y is moved by its own rounding
+    solution = PursuitSolution(
+        x=x,
+        y=y,
+        objective=float(row_lengths(x, penalty).sum()),
+        bound=bound / max(1.0, steepest),
+        residual=relative_residual(A, x, b),
+        penalty=penalty,
+        solver=solver,
+        status=stopped or Status.FEASIBLE,
+        gap_tol=gap_tol,
+    )
+    if stopped in (None, Status.CONVERGED) and max(solution.gap, solution.residual) <= gap_tol:
+        return replace(solution, status=Status.OPTIMAL)
+    return solution
+
+
+def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[float, float]:
+    """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
+
+    A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
+    are then formed anew in extended precision, if A is an array.
+    """
+    terms = _largest_sum(A, y, penalty), float(np.abs(b * y).sum())
+    eps = 0.0
+    if EPS * max(terms) > SAME:
+        eps = EPS
+        if isinstance(A, np.ndarray):
+            precise, eps = np.longdouble, LONG_EPS
+            A, b, y = A.astype(precise), b.astype(precise), y.astype(precise)
+    unsure = 2.0 * eps * float(np.sqrt(len(A)))
+    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
+    return steepest, float((b * y).sum()) - unsure * terms[1]
+
+
+def _largest_sum(A: Any, y: np.ndarray, penalty: str) -> float:
+    """The largest of the sums of |a_ij y_i|, or a bound on it.
+
+    A `RowFactor` has orthonormal rows, so that no column is longer than 1: it need not be read.
+    """
+    if isinstance(A, RowFactor):
+        return float(np.linalg.norm(y))
+    return float(row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))

@@ -1,0 +1,1 @@
+"""Q-alpha: spectral weights of features. Not "qalpha", which is the public function."""

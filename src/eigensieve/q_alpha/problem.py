@@ -1,0 +1,149 @@
+"""From a table to the form that Q-alpha maximises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError
+from ..tables.kinds import big_table as tables
+from ..tables.kinds.arrays import is_device_array, to_numpy
+from ..tables.kinds.big_table import BigTable
+from ..tables.kinds.opening import as_big_table
+from ..tables.moments import MOST_FEATURES
+from .kernels import FeatureKernel, check_kernel_matrix, is_zero
+from .options import QAlphaOptions
+from .relevance import Basic, Family, Gap, Standard
+from .rows.device_rows import DeviceRows
+from .rows.feature_rows import DenseRows, FeatureRows
+from .rows.sparse_rows import SparseRows
+from .rows.table_rows import TableRows
+from .rows.tall_rows import TallRows
+from .scaling import find_scaling
+from .variants.kernel import KernelRelevance
+from .variants.laplacian import Laplacian
+from .variants.ritz import Ritz
+from .variants.supervised import Supervised
+
+BY_VARIANT: dict[str, Callable[[FeatureRows, int], Family]] = {
+    "standard": Standard,
+    "basic": Basic,
+    "gap": Gap,
+    "ritz": Ritz,
+    "laplacian": Laplacian,
+}
+
+
+ON_DEVICE = ("standard", "basic", "supervised")
+
+
+def make_rows(X: Any, options: QAlphaOptions, code: np.ndarray | None = None) -> FeatureRows:
+    """M of a table (samples, features): dense, sparse, on disk or on a device.
+
+    ``code`` is the class of every sample, for variant "supervised".
+    """
+    table = as_big_table(X)
+    scaled: dict[str, Any] = {
+        "center": options.is_centred,
+        "scale": bool(options.scale),
+        "offset": options.shift,
+    }
+    if table is not None and table.shape[0] * table.shape[1] <= tables.BLOCK_ENTRIES:
+        X, table = read_all(table), None  # one block, which would be in memory anyway
+    if table is not None:
+        if table.is_tall and table.shape[1] <= MOST_FEATURES and not _needs_samples(options):
+            return TallRows(table, code, **scaled)
+        return TableRows(table, find_scaling(table, **scaled))
+    if is_device_array(X):
+        _check_on_device(options)
+        return DeviceRows(find_scaling(X, **scaled).apply(X))
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        if not X.has_canonical_format:  # an entry stored in two parts would be counted twice
+            X = X.copy()
+            X.sum_duplicates()
+        return SparseRows.from_scaling(X, find_scaling(X, **scaled))
+    return DenseRows(find_scaling(X, **scaled).apply(X))
+
+
+def read_all(table: BigTable) -> np.ndarray:
+    """The table in memory."""
+    return np.concatenate([block for _, block in table.row_blocks()])
+
+
+def _needs_samples(options: QAlphaOptions) -> bool:
+    if options.variant == "laplacian" or callable(options.kernel):
+        return True
+    return isinstance(options.kernel, str) and options.kernel == "block"
+
+
+def _check_on_device(options: QAlphaOptions) -> None:
+    if options.kernel is not None or options.variant not in ON_DEVICE:
+        what = f"variant {options.variant!r}" if options.kernel is None else "a kernel"
+        raise InputError(
+            f"{what} does not run on a device; variants {', '.join(ON_DEVICE)} do: give a numpy "
+            "array (X.cpu().numpy()) for the others"
+        )
+
+
+def make_family(
+    rows: FeatureRows, options: QAlphaOptions, code: np.ndarray | None, rng: np.random.Generator
+) -> Family:
+    """The variant on these rows; ``code`` has the class of every sample for "supervised"."""
+    if options.variant == "supervised":
+        assert code is not None
+        return Supervised(rows, code, options.blocks)
+    if options.kernel is not None:
+        return _make_kernel_family(rows, options, rng)
+    k = min(options.n_clusters, rows.n_samples, rows.n_features)
+    return BY_VARIANT[options.variant](rows, k)
+
+
+def _make_kernel_family(
+    rows: FeatureRows, options: QAlphaOptions, rng: np.random.Generator
+) -> Family:
+    """The kernel's matrix, or fewer explicit features than it has rows."""
+    kernel = FeatureKernel.of(options.kernel, options.kernel_params)
+    n, q = rows.n_features, rows.n_samples
+    route = kernel.choose_route(n, q, rows.is_sparse)
+    if route == "rows":
+        return Unseen(rows, min(options.n_clusters, q, n))
+    constant = is_zero(rows)
+    if route == "matrix":
+        V = kernel.matrix(rows)
+        V[constant], V[:, constant] = 0.0, 0.0
+        return KernelRelevance(V, min(options.n_clusters, n))
+    data = kernel.nystroem(rows, rng) if route == "nystroem" else kernel.explicit(rows)
+    data[:, constant] = 0.0
+    return Unseen(DenseRows(data), min(options.n_clusters, len(data), n))
+
+
+def check_null_fits(rows: FeatureRows, options: QAlphaOptions) -> None:
+    """Raise before the search, not after it, if there can be no permuted copies."""
+    if not rows.can_permute:
+        raise InputError(
+            "a tall table on disk is read for its inner products only, and features cannot be "
+            "permuted in them; use n_permutations=0, or give some of the samples as an array"
+        )
+    if options.kernel is not None:
+        kernel = FeatureKernel.of(options.kernel, options.kernel_params)
+        kernel.choose_route(2 * rows.n_features, rows.n_samples, rows.is_sparse)
+
+
+class Unseen(Standard):
+    """The standard form on explicit features of a kernel, whose basis is nobody's business."""
+
+    def express(self, basis: np.ndarray) -> None:
+        """Nothing, as for every kernel: the basis has no coordinates in terms of samples."""
+
+
+def make_precomputed(V: Any, options: QAlphaOptions) -> Family:
+    """The family of a kernel matrix that the user gives."""
+    table = as_big_table(V)
+    if table is not None:
+        V = read_all(table)
+    V = check_kernel_matrix(V.toarray() if sparse.issparse(V) else to_numpy(V))
+    return KernelRelevance(V, min(options.n_clusters, len(V)))

@@ -1,0 +1,289 @@
+"""Relevance of weighted features (Wolf & Shashua 2005): the quadratic forms of Q-alpha.
+
+A_alpha = sum_i alpha_i m_i m_i' is the affinity of the samples, Q (q, k) an orthonormal basis, and
+
+    trace(Q'A_alpha^2 Q) = alpha'G alpha,    G_ij = (m_i'm_j) (m_i'QQ'm_j)
+
+is what Q-alpha maximises over both. G is never formed: with U = MQ and Z = A_alpha Q = M'(alpha U),
+G alpha is the row sums of U * (MZ), at a cost linear in the number of features. The paper thought
+that quadratic was the best possible.
+
+Each variant is a `Family`: where to start, and the form at a basis. A form gives G alpha, its value
+and the next basis. New variants are new files beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ..errors import InputError
+from ..tables.kinds.arrays import namespace
+from .rows.feature_rows import FeatureRows
+
+EXTRA, STEPS = 8, 6  # of the subspace iteration
+MOST_SAMPLES = 20_000  # an affinity of 3 GB
+FEW_SAMPLES = 20  # times vectors: Lanczos needs more
+DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
+
+
+class Form(Protocol):
+    """alpha'G alpha at one basis. Weights lie where the data are: perhaps on a device."""
+
+    n_features: int
+    dtype: np.dtype
+
+    @property
+    def iterates_on_samples(self) -> bool:
+        """Whether Lanczos is to work on vectors of samples: those of features are far away."""
+
+    def equal_weights(self) -> Any:
+        """Weights to begin with."""
+
+    def apply(self, x: Any) -> Any:
+        """G x."""
+
+    def step(self, x: Any) -> Any:
+        """G x at unit length, pointing up: one step of the power method."""
+
+    def value(self, alpha: Any) -> float:
+        """alpha'G alpha, or what the variant maximises instead."""
+
+    def turn(self, alpha: Any) -> Any:
+        """The next basis."""
+
+
+class Family(Protocol):
+    """One variant of Q-alpha on one data set; a basis is what `Form.turn` gives."""
+
+    @property
+    def cost(self) -> int:
+        """Multiplications in one product with G, or in what else a cycle needs, roughly."""
+
+    def start(self, rng: np.random.Generator | None) -> Any:
+        """A basis to begin with: that of equal weights (None), or a random one."""
+
+    def at(self, basis: Any, alpha: Any = None) -> Form:
+        """The form at a basis; its value at alpha will be asked for next, if that is given."""
+
+    def express(self, basis: Any) -> Any:
+        """The basis as users get it."""
+
+
+class StandardForm:
+    """G of the standard spectrum; positive semidefinite."""
+
+    def __init__(self, rows: FeatureRows, Q: np.ndarray, alpha: Any = None) -> None:
+        self.rows, self.Q = rows, Q
+        self.n_features, self.dtype = rows.n_features, rows.dtype
+        self._pulled: tuple[Any, np.ndarray] | None = None
+        if alpha is None:
+            self.U = rows.times(Q)
+        else:
+            self.U, pulled = rows.times_and_pull(Q, alpha)
+            self._pulled = (alpha, pulled)
+
+    @property
+    def iterates_on_samples(self) -> bool:
+        return self.rows.is_remote and FEW_SAMPLES < self.Q.size < self.n_features
+
+    def equal_weights(self) -> Any:
+        return self.rows.equal_weights()
+
+    def pull(self, x: Any) -> np.ndarray:
+        """Z = A_x Q; the last one is kept, since value, apply and turn ask for it in turn."""
+        if self._pulled is None or self._pulled[0] is not x:
+            self._pulled = (x, self.rows.pull(x, self.U))
+        return self._pulled[1]
+
+    def push(self, Z: np.ndarray) -> Any:
+        """G x from Z = A_x Q."""
+        return self.rows.push(self.U, Z)
+
+    def push_and_pull(self, Z: np.ndarray) -> tuple[Any, np.ndarray]:
+        """G x from Z = A_x Q, and the Z of that."""
+        return self.rows.push_and_pull(self.U, Z)
+
+    def apply(self, x: Any) -> Any:
+        return self.push(self.pull(x))
+
+    def step(self, x: Any) -> Any:
+        """What the next basis needs is kept, since it comes from the same pass over the data."""
+        y, pulled = self.push_and_pull(self.pull(x))
+        factor = upward(y)
+        if factor == 0.0:
+            return self.equal_weights()
+        self._pulled = (y * factor, pulled * factor)
+        return self._pulled[0]
+
+    def value(self, alpha: Any) -> float:
+        return float(np.square(self.pull(alpha), dtype=np.float64).sum())
+
+    def turn(self, alpha: Any) -> Any:
+        """One step of the orthogonal iteration (definition 2)."""
+        return orthonormal(self.pull(alpha))
+
+    def root_blocks(self) -> Any:
+        """Blocks of C (n, qk) with G = CC': row i is the Kronecker product of m_i and u_i."""
+        for where, rows in self.rows.blocks():
+            root = rows[:, :, None] * self.U[where, None, :]
+            yield where, namespace(root).reshape(root, (root.shape[0], -1))
+
+
+class Standard:
+    """Definition 2, the power-embedded method: Q takes one step of the orthogonal iteration."""
+
+    form: type[StandardForm] = StandardForm
+
+    def __init__(self, rows: FeatureRows, k: int) -> None:
+        self.rows, self.k = rows.reduced(), k
+
+    @property
+    def cost(self) -> int:
+        return self.rows.n_entries * self.k
+
+    def start(self, rng: np.random.Generator | None) -> np.ndarray:
+        return start_basis(self.rows, self.k, rng)
+
+    def at(self, basis: np.ndarray, alpha: Any = None) -> StandardForm:
+        return self.form(self.rows, basis, alpha)
+
+    def express(self, basis: np.ndarray) -> Any:
+        return self.rows.express(basis)
+
+
+class BasicForm(StandardForm):
+    """The same form; the next basis is the best one for the weights."""
+
+    def step(self, x: Any) -> Any:
+        return point_up(self.apply(x))
+
+    def turn(self, alpha: Any) -> np.ndarray:
+        """Eigenvectors of A_alpha of the largest squared eigenvalues, which the value sums."""
+        return leading_samples(self.rows, self.Q.shape[1], alpha)
+
+
+class Basic(Standard):
+    """The basic method: alpha for Q and Q for alpha in turn, each the best there is."""
+
+    form = BasicForm
+
+    @property
+    def cost(self) -> int:
+        return self.rows.n_entries * min(self.rows.n_samples, DENSE_SAMPLES)
+
+
+class GapForm(BasicForm):
+    """The squared eigenvalues of the k leading eigenvectors, less all others; indefinite."""
+
+    iterates_on_samples = False  # there is no root of G
+
+    def apply(self, x: np.ndarray) -> np.ndarray:
+        everything = self.rows.quadratic_forms(self.rows.affinity(x))
+        return 2.0 * super().apply(x) - everything
+
+    def value(self, alpha: np.ndarray) -> float:
+        return 2.0 * super().value(alpha) - float(np.square(self.rows.affinity(alpha)).sum())
+
+
+class Gap(Basic):
+    """Maximises the gap between the leading and the remaining squared eigenvalues."""
+
+    form = GapForm
+
+    def __init__(self, rows: FeatureRows, k: int) -> None:
+        super().__init__(rows, k)
+        q = self.rows.n_samples
+        if q > MOST_SAMPLES:
+            raise InputError(
+                f"variant 'gap' forms the affinity of all samples, {q:,} x {q:,} here; use another "
+                "variant, or fewer samples"
+            )
+
+
+def length(x: Any) -> float:
+    """The norm of a vector, wherever it lies."""
+    return float(x @ x) ** 0.5
+
+
+def upward(x: Any) -> float:
+    """The factor that gives x unit length and a sum that is not negative; 0 if x is zero."""
+    norm = length(x)
+    if norm == 0.0:
+        return 0.0
+    return (-1.0 if float(namespace(x).sum(x)) < 0 else 1.0) / norm
+
+
+def point_up(x: Any) -> Any:
+    """A vector at unit length with a sum that is not negative; zero becomes equal weights."""
+    factor = upward(x)
+    if factor == 0.0:
+        return namespace(x).full_like(x, x.shape[0] ** -0.5)
+    return x * factor
+
+
+def orthonormal(Z: np.ndarray) -> np.ndarray:
+    """The Q of a QR factorisation with a positive diagonal of R: unique, so repeatable."""
+    Q, R = np.linalg.qr(Z.astype(np.float64, copy=False))
+    signs = np.where(np.diag(R) < 0, -1.0, 1.0)
+    return (Q * signs).astype(Z.dtype, copy=False)
+
+
+def random_basis(rows: FeatureRows, k: int, rng: np.random.Generator) -> np.ndarray:
+    """An orthonormal basis of random combinations of the features, whatever their coordinates."""
+    mixture = rng.standard_normal((rows.n_features, k)).astype(rows.dtype)
+    return orthonormal(rows.times_transposed(rows.place(mixture)))
+
+
+def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> np.ndarray:
+    """The leading eigenvectors of the affinity of equal weights, or (with rng) a random basis.
+
+    Where that affinity is too large to be formed, the subspace of a few steps towards them.
+    """
+    if rng is not None:
+        return random_basis(rows, k, rng)
+    if rows.n_samples <= max(DENSE_SAMPLES, 2 * k):
+        return leading_samples(rows, k)
+    Q = random_basis(rows, k + EXTRA, np.random.default_rng(0))
+    for _ in range(STEPS):
+        Q = orthonormal(rows.times_transposed(rows.times(Q)))
+    U = rows.times(Q)
+    return Q @ linalg.eigh(U.T @ U)[1][:, : -k - 1 : -1].astype(rows.dtype)
+
+
+def leading_samples(rows: FeatureRows, k: int, weights: Any = None) -> np.ndarray:
+    """The k eigenvectors of A_w (equal weights by default) with the largest |eigenvalue|."""
+    q = rows.n_samples
+    if q <= max(DENSE_SAMPLES, 2 * k):
+        values, vectors = linalg.eigh(rows.affinity(weights).astype(np.float64))
+        order = np.argsort(-np.abs(values), kind="stable")[:k]
+        return vectors[:, order].astype(rows.dtype)
+
+    if weights is None:
+        weights = rows.equal_weights()
+
+    def multiply(x: np.ndarray) -> np.ndarray:
+        return rows.times_and_pull(x.reshape(-1, 1), weights)[1][:, 0]
+
+    return leading_vectors(multiply, q, k, rows.dtype)
+
+
+def leading_vectors(
+    multiply: Callable[[np.ndarray], np.ndarray], q: int, k: int, dtype: np.dtype
+) -> np.ndarray:
+    """The k eigenvectors of a symmetric operator with the largest |eigenvalue|, in that order."""
+    k = min(k, q)
+    if q <= 2 * k + 1:  # too small for Lanczos
+        values, vectors = linalg.eigh(
+            np.column_stack([multiply(e) for e in np.eye(q, dtype=dtype)])
+        )
+    else:
+        operator = LinearOperator((q, q), matvec=multiply, dtype=dtype)
+        v0 = np.random.default_rng(0).standard_normal(q).astype(dtype)
+        values, vectors = eigsh(operator, k=k, which="LM", v0=v0)
+    order = np.argsort(-np.abs(values), kind="stable")[:k]
+    return orthonormal(vectors[:, order].astype(dtype, copy=False))

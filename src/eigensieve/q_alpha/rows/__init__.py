@@ -1,0 +1,1 @@
+"""The rows of Q-alpha: features x samples, dense or not."""

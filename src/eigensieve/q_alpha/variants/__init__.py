@@ -1,0 +1,1 @@
+"""Variants of Q-alpha: kernels, Laplacian, Ritz, class labels."""

@@ -1,0 +1,1 @@
+"""Penalised optimal scoring: GLOSS, GLOSS-D, SLDA, PLDA."""

@@ -1,0 +1,1 @@
+"""k columns of a pencil. A module with a ``SOLVER`` is found by itself."""

@@ -1,0 +1,272 @@
+"""`certify`: how far from optimal is a set of features that any tool has chosen?"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..pencil.budget import Callback
+from ..pencil.pencil import Pencil
+from ..pencil.problem import Problem, make_problem
+from ..pencil.solution import Solution, Status, relative_gap
+from ..pencil.wording import rounded_down, rounded_up
+from .proof.proof import ProofWish, as_wish
+from .quick_bound import root_bound
+from .solve import solve
+
+TIME_LIMIT = 10.0
+GIVEN = "given"  # the solver's name where nothing had to be searched
+MANY_TIMES = 10.0  # from there on percentages are hard to read
+MOST_NAMED = 50  # features of a better set that the sentence names
+CLOSED = 1e-6  # a gap up to this is "the best" in words, whatever gap_tol allows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(Solution):
+    """What is proved of a given set of features.
+
+    A `Solution` for the given set: ``objective`` is its own score, ``bound`` what no set of as
+    many features can exceed, ``gap`` the distance. ``status`` is OPTIMAL if the given set is
+    proved to be the best (up to gap_tol), the limit that ended the search if one did, and
+    FEASIBLE if the search ended by itself and knows better.
+
+    Attributes
+    ----------
+    better : Solution or None
+        The best set that was found, if it scores more than the given one (by more than a
+        millionth, where the given one counts as optimal).
+    """
+
+    better: Solution | None = None
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("Solution", "Certificate", 1)
+
+    def explain(self, noun: str = "features", names: Sequence[str] | None = None) -> str:
+        """What is proved, in one sentence.
+
+        Parameters
+        ----------
+        noun : what the features are called, in the plural: "genes"
+        names : the names of all features of the pencil, to name those of a better set
+
+        Examples
+        --------
+        >>> import numpy as np, eigensieve as es
+        >>> pencil = es.Pencil(np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]]))
+        >>> es.certify(pencil, [0, 1]).explain("genes")
+        'proved: no other set of 2 genes scores higher (within 0.0001 %)'
+        >>> es.certify(pencil, [1, 2]).explain(names=["a", "b", "c"])
+        'a set of 2 features scores 80 % higher: a, b (proved the best)'
+        """
+        group = f"set of {self.k} {noun.removesuffix('s') if self.k == 1 else noun}"
+        if names is not None and len(names) != self.n_features:
+            raise InputError(f"names has {len(names)} entries; the pencil has {self.n_features}")
+        if self.solver == GIVEN:
+            return f"there is no other {group} to choose"
+        if self.is_certified and self.better is None:
+            return f"proved: no other {group} scores higher{self._tolerance()}"
+        if self.better is None:
+            return self._limit(group)
+        chosen = [str(j if names is None else names[j]) for j in self.better.support]
+        listed = ", ".join(chosen[:MOST_NAMED]) + (", ..." if len(chosen) > MOST_NAMED else "")
+        proved = min(self.better.gap, self.better.gap_tol) <= CLOSED
+        best = self.better.is_certified and proved
+        rest = " (proved the best)" if best else f"; {self._limit('set')}"
+        return f"a {group} scores {self._gain()}: {listed}{rest}"
+
+    # Percentages are of the score itself; the unit of the gap may be larger than the score.
+
+    def _tolerance(self) -> str:
+        size = self.gap_tol * max(abs(self.objective), self.scale)
+        if size <= 0:
+            return ""
+        if self.objective > 0:
+            return f" (within {rounded_up(100 * size / self.objective)} %)"
+        return f" (within {rounded_up(size)})"
+
+    def _limit(self, group: str) -> str:
+        if math.isinf(self.bound):
+            return f"nothing is proved of the best {group}"
+        if self.objective > 0:
+            ratio = self.bound / self.objective
+            if ratio > MANY_TIMES:
+                return f"no {group} can score more than {rounded_up(ratio)} times as much"
+            return (
+                f"no {group} can score more than {rounded_up(100 * (ratio - 1))} % above this one"
+            )
+        scores = f"{self.objective:.4g}"
+        return f"no {group} can score more than {self.bound:.4g}; this one scores {scores}"
+
+    def _gain(self) -> str:
+        assert self.better is not None
+        if self.objective > 0:
+            ratio = self.better.objective / self.objective
+            if ratio > MANY_TIMES:
+                return f"{rounded_down(ratio)} times as much"
+            return f"{rounded_down(100 * (ratio - 1))} % higher"
+        return f"{self.better.objective:.4g}, this one {self.objective:.4g}"
+
+
+def certify(
+    pencil: Pencil,
+    support: Sequence[int] | np.ndarray,
+    criterion: str = "lambda_max",
+    time_limit: float | None = TIME_LIMIT,
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+    gap_tol: float = 1e-6,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | None = None,
+    client: Any = None,
+    proof: str | os.PathLike[str] | ProofWish | None = None,
+) -> Certificate:
+    """An upper bound and the gap for a set of features, whoever chose it.
+
+    An exact search starts from the given set; what it proves within the time limit holds for
+    every set of as many features. Where the pencil has blocks (CCA) the rivals are the sets
+    with as many features of each block.
+
+    Parameters
+    ----------
+    pencil : Pencil
+    support : feature indices of the set, in any order
+    criterion : "lambda_max", "trace" or "logdet", default "lambda_max"
+        The one that the set was chosen by: `SparseLDA` and the command line use "logdet".
+    time_limit : seconds, None for no limit; 0 gives the bound at the root of the search
+    include, exclude : features that every rival must, or must not, have; the given set, too
+    gap_tol, n_jobs, callback, random_state, client, proof : as in `solve`
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import eigensieve as es
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> pencil = es.lda_pencil(X, y, shrinkage=0.5)
+    >>> claim = es.certify(pencil, [0, 6, 9, 12], criterion="logdet")
+    >>> claim.is_certified, claim.better is None
+    (True, True)
+    """
+    chosen = _check_support(support, pencil)
+    wish = None if proof is None else _wish(proof, pencil, chosen)
+    pencil, k, unused = _cardinality(pencil, chosen)
+    exclude = [*exclude, *unused]
+    problem = make_problem(pencil, k, criterion, include, exclude)
+    _check_allowed(chosen, include, exclude)
+    given = problem.solution(
+        problem.places(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
+    )
+    if given.is_certified:  # there is no other set
+        if wish is None:
+            return _judge(given, given)
+        given = replace(given, bound=math.inf)  # the file decides what can be said
+    found = solve(
+        pencil,
+        k,
+        "exact",
+        criterion,
+        include,
+        exclude,
+        time_limit,
+        gap_tol,
+        n_jobs,
+        callback,
+        random_state,
+        client,
+        wish,
+        start=chosen,
+    )
+    return _judge(given, _with_bound(found, problem))
+
+
+def _wish(
+    proof: str | os.PathLike[str] | ProofWish, pencil: Pencil, chosen: np.ndarray
+) -> ProofWish:
+    """A proof about the given set, in which also the blocks that it leaves out are counted."""
+    wish, blocks = replace(as_wish(proof), given=chosen), pencil.blocks
+    if blocks is None or np.unique(blocks[chosen]).size == 1:
+        return wish
+    sizes = np.bincount(blocks[chosen], minlength=int(blocks.max()) + 1)
+    return replace(wish, sizes=sizes.tolist())
+
+
+def _with_bound(found: Solution, problem: Problem) -> Solution:
+    """A search that ended before its first node has no bound yet: that of the root."""
+    if math.isfinite(found.bound):
+        return found
+    support = problem.places(found.support)
+    return replace(found, bound=max(root_bound(problem, support), problem.ceiling(support)))
+
+
+def _judge(given: Solution, found: Solution) -> Certificate:
+    """The given set, with the bound that the search proved and the better set it found."""
+    bound = min(given.bound, max(found.bound, given.objective))
+    closed = relative_gap(given.objective, bound, given.scale) <= given.gap_tol
+    early = found.status if found.status.is_early else Status.FEASIBLE
+    claim = replace(
+        given,
+        bound=bound,
+        status=Status.OPTIMAL if closed else early,
+        solver=found.solver,
+        n_nodes=found.n_nodes,
+        n_iter=found.n_iter,
+        seconds=found.seconds,
+    )
+    gain = relative_gap(given.objective, found.objective, given.scale)
+    better = found if gain > (min(given.gap_tol, CLOSED) if closed else 0) else None
+    return Certificate(**{f.name: getattr(claim, f.name) for f in fields(Solution)}, better=better)
+
+
+def _check_support(support: Sequence[int] | np.ndarray, pencil: Pencil) -> np.ndarray:
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    chosen = np.asarray(support)
+    if chosen.dtype == bool and chosen.ndim == 1:
+        raise InputError("support must list feature indices, not a mask: use np.flatnonzero(mask)")
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        raise InputError(f"support must list feature indices (whole numbers), not {support!r}")
+    if chosen.min() < 0 or chosen.max() >= pencil.size:
+        wrong = chosen[(chosen < 0) | (chosen >= pencil.size)][0]
+        raise InputError(f"support names feature {wrong}, outside 0..{pencil.size - 1}")
+    values, counts = np.unique(chosen, return_counts=True)
+    if values.size < chosen.size:
+        raise InputError(f"support names feature {values[np.argmax(counts)]} more than once")
+    return values.astype(np.intp)
+
+
+def _check_allowed(chosen: np.ndarray, include: Sequence[int], exclude: Sequence[int]) -> None:
+    missing, banned = np.setdiff1d(include, chosen), np.intersect1d(exclude, chosen)
+    if missing.size:
+        raise InputError(f"feature {missing[0]} is in include, but not in the support")
+    if banned.size:
+        raise InputError(f"feature {banned[0]} of the support is in exclude")
+
+
+def _cardinality(pencil: Pencil, chosen: np.ndarray) -> tuple[Pencil, int | list[int], list[int]]:
+    """How many features the rivals have, per block where there are blocks, and who is none.
+
+    Rivals lie in the blocks that have features; the pencil comes back with those blocks only.
+    """
+    blocks = pencil.blocks
+    if blocks is None:
+        return pencil, int(chosen.size), []
+    used, counts = np.unique(blocks[chosen], return_counts=True)
+    unused = np.flatnonzero(~np.isin(blocks, used)).tolist()
+    if used.size == 1:
+        return pencil, int(chosen.size), unused
+    if unused:  # they are excluded: it does not matter to which block they are counted
+        pencil = copy(pencil)
+        pencil.blocks = np.minimum(np.searchsorted(used, blocks), used.size - 1)
+    return pencil, counts.tolist(), unused

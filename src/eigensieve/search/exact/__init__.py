@@ -1,0 +1,1 @@
+"""Exact search: a proved bound on every set."""

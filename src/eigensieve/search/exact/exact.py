@@ -1,0 +1,66 @@
+"""The exact solver: chooses the branch and bound that is made for the problem at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...pencil.factor_pencil import FactorPencil
+from ...pencil.grading import align, blur, is_graded
+from ...pencil.problem import Problem
+from ..solver import Solver
+
+# Up to this many features leaps and bounds needs no better bound.
+TINY = 45
+# Up to this many it may be worth trying.
+SMALL = 120
+# The share of B that a diagonal can carry, below which the perspective bound is too weak.
+LEAST_DIAGONAL = 0.03
+# Of a class separation below this leaps and bounds sees too few digits.
+FAINT = 1e-4
+# Where features differ more than this (see `blur`), with log-det, they see too few, too; up to
+# so many features the plain branch and bound, which sees them, takes their place.
+GRADED = 1e9
+FEW = 40
+
+
+def choose_algorithm(problem: Problem) -> str:
+    """For the largest eigenvalue "levelset"; otherwise "perspective", without shrinkage "leaps".
+
+    With a rank-one A (two classes) all criteria order the sets alike, and the largest
+    eigenvalue counts as a trace.
+    """
+    pencil = problem.pencil
+    if _is_blurred(problem):
+        return "interlacing"
+    if problem.criterion == "lambda_max" and not pencil.is_rank_one:
+        return "levelset"
+    if problem.quota is not None:
+        return "leaps"
+    if isinstance(pencil, FactorPencil) or pencil.size > SMALL:
+        return "perspective"
+    if problem.criterion == "logdet" and pencil.scale < FAINT:
+        return "perspective"  # it keeps the digits of a log-det near zero
+    if pencil.size <= TINY:
+        return "leaps"
+    d = 1.0 / np.sqrt(pencil.diag_B)
+    smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
+    return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"
+
+
+def _is_blurred(problem: Problem) -> bool:
+    """Whether A is too graded for the others, and interlacing quick enough."""
+    pencil = problem.pencil
+    if problem.criterion != "logdet" or pencil.is_rank_one or pencil.size > FEW:
+        return False
+    if not is_graded(pencil.diag_A, pencil.diag_B):
+        return False
+    H = pencil.spectral_factor[0]
+    return isinstance(H, np.ndarray) and blur(align(H / np.sqrt(pencil.diag_B))) > GRADED
+
+
+SOLVER = Solver(
+    name="exact",
+    summary="provably optimal (ESLDA and beyond): picks leaps, levelset or perspective",
+    choose=choose_algorithm,
+    certifies=True,
+)

@@ -1,0 +1,106 @@
+"""Every subset, one by one: the oracle for small problems."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...errors import OptionError
+from ...pencil.budget import Budget
+from ...pencil.grading import is_graded
+from ...pencil.problem import Problem
+from ...pencil.solution import Solution, Status, relative_gap
+from ..secular import TIE, first_max
+from ..solver import Solver
+
+MAX_SUBSETS = 20_000_000
+BATCH = 4096
+
+
+def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
+    """Evaluate all sets of k features; the lexicographically first of equals wins."""
+    choose = np.setdiff1d(problem.features, problem.include)
+    r = problem.k - problem.include.size
+    count = math.comb(choose.size, r)
+    if count > MAX_SUBSETS:
+        raise OptionError(
+            f"exhaustive search would visit {count:.3g} sets (limit {MAX_SUBSETS:.0e}); "
+            "use a smaller k or another solver"
+        )
+    A, B = _unit_diagonal(problem)
+    # of sets with features of very different size even the order may be hidden by round-off
+    is_blurred = problem.criterion == "logdet" and is_graded(np.diag(A), np.diag(B))
+    best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
+    for batch in _batches(problem, choose, r):
+        scores = _scores(A, B, batch, problem.criterion)
+        i = first_max(scores)
+        if best_set is None or scores[i] > best + TIE * abs(best):
+            best, best_set = float(scores[i]), batch[i]
+        if is_blurred:
+            ceiling = max(ceiling, *(problem.ceiling(members) for members in batch))
+        seen += len(batch)
+        budget.report("exhaustive", "search", seen, total=count, objective=best)
+        status = budget.stop()
+        if status is not None:
+            break
+    assert best_set is not None
+    bound = np.inf if status is not None else max(ceiling, problem.ceiling(best_set))
+    if status is None:
+        gap = relative_gap(problem.score(best_set), bound, problem.unit)
+        status = Status.OPTIMAL if gap <= budget.gap_tol else Status.GAP_LIMIT
+    return problem.solution(
+        best_set,
+        status=status,
+        solver="exhaustive",
+        gap_tol=budget.gap_tol,
+        n_nodes=seen,
+        seconds=budget.seconds,
+        bound=bound,
+    )
+
+
+def _unit_diagonal(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    d = 1.0 / np.sqrt(problem.pencil.diag_B)
+    return problem.pencil.A * np.outer(d, d), problem.pencil.B * np.outer(d, d)
+
+
+def _batches(problem: Problem, choose: np.ndarray, r: int) -> Iterator[np.ndarray]:
+    subsets = itertools.combinations(choose.tolist(), r)
+    forced = problem.include.tolist()
+    while True:
+        batch = [sorted(forced + list(s)) for s in itertools.islice(subsets, BATCH)]
+        if not batch:
+            return
+        array = np.array(batch, dtype=np.intp)
+        if problem.quota is not None:
+            array = array[[problem.fills_quota(s) for s in array]]
+        if len(array):
+            yield array
+
+
+def _scores(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> np.ndarray:
+    """The criterion of many sets of equal size at once."""
+    rows, columns = sets[:, :, None], sets[:, None, :]
+    A_S, B_S = A[rows, columns], B[rows, columns]
+    if criterion == "logdet":
+        both = A_S + B_S
+        sizes = np.diagonal(both, axis1=1, axis2=2)
+        both /= np.sqrt(sizes[:, :, None] * sizes[:, None, :])  # graded ones keep their digits
+        logs = np.linalg.slogdet(both)[1] - np.linalg.slogdet(B_S)[1]
+        return logs + np.log(np.diag(A + B))[sets].sum(axis=1)
+    if criterion == "trace":
+        return np.trace(np.linalg.solve(B_S, A_S), axis1=1, axis2=2)
+    L_inverse = np.linalg.inv(np.linalg.cholesky(B_S))
+    return np.linalg.eigvalsh(L_inverse @ A_S @ L_inverse.transpose(0, 2, 1))[:, -1]
+
+
+SOLVER = Solver(
+    name="exhaustive",
+    summary="every subset, one by one; proves optimality; for small problems",
+    solve=solve_exhaustive,
+    certifies=True,
+    max_features=500,
+)

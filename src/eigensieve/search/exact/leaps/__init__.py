@@ -1,0 +1,1 @@
+"""Leaps and bounds, for the trace and log-det criteria."""

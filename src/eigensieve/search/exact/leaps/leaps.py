@@ -1,0 +1,201 @@
+"""Leaps and bounds: exact search for the trace and log-det criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....pencil.budget import Budget
+from ....pencil.factor_pencil import dense_rows
+from ....pencil.grading import MOST_BLUR, align, blur, is_graded
+from ....pencil.problem import Problem
+from ....pencil.solution import Solution, Status
+from ...greedy.start import find_start
+from ...quick_bound import root_bound
+from ...solver import Solver
+from ..coverage import Ledger, blocks_and_needs
+from ..tree import (
+    FREE,
+    IN,
+    OUT,
+    Expansion,
+    Node,
+    Order,
+    Outcome,
+    Search,
+    Target,
+    announce_compiling,
+    count_threads,
+    finish,
+)
+
+# Work of one expansion, in nodes times features squared: about .02 s.
+WORK = 15_000_000
+# What a relaxation costs, in nodes of a dive.
+RELAX_WORK = 40
+# With a tolerance above this the bound at the root is computed first.
+WIDE = 1e-3
+
+
+class LeapsTree:
+    """The search tree: a node is a state of all features, the kernel does the rest.
+
+    The features are in the order of their blocks. B is scaled by powers of two to a diagonal near
+    1, which is exact.
+    """
+
+    name = "leaps"
+
+    def __init__(self, problem: Problem) -> None:
+        from .linear_kernel import LOGDET, RANK_ONE, TRACE, Task
+
+        pencil = problem.pencil
+        blocks, quota = blocks_and_needs(problem)
+        self.features = np.argsort(blocks, kind="stable")
+        scale = np.exp2(-np.round(np.log2(pencil.diag_B) / 2))
+        H = _thin_factor(pencil.spectral_factor, scale, problem.criterion)[self.features]
+        B = (pencil.B * np.outer(scale, scale))[np.ix_(self.features, self.features)]
+        kind = LOGDET if problem.criterion == "logdet" else TRACE
+        if H.shape[1] == 1 and kind == TRACE:
+            kind = RANK_ONE
+        unit = float(np.einsum("ij,ij->i", H, H).max())
+        if kind == LOGDET and unit > 0:
+            unit = blur(H.T)  # not below 1: a difference of logarithms is no more exact than that
+        self.is_blurred = kind == LOGDET and unit > MOST_BLUR
+        self._task = Task(kind, B, H, blocks[self.features], quota, unit)
+        self._strides = Ledger(problem, False).strides
+        self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
+        self._include = problem.include
+
+    def roots(self, ledger: Ledger) -> list[Node]:
+        """All features free but those that must be chosen."""
+        state = np.full(self.features.size, FREE, dtype=np.int8)
+        state[np.isin(self.features, self._include)] = IN
+        return [Node(np.inf, state)]
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        """Search below a node, until its number of nodes is reached; see node_kernel.py."""
+        from .linear_kernel import Log
+        from .node_kernel import AGAIN, CLOSED, visit
+
+        p = self.features.size
+        best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
+        log = Log(best, record, counts, self._strides)
+        states, bounds = np.empty((p + 1, p), dtype=np.int8), np.empty(p + 1)
+        stack, nodes, work = [Node(node.bound, node.state.copy())], 0, 0
+        while stack and work < self._limit:
+            bound, state, _ = stack.pop()
+            pick, bound, visited, n_open = visit(
+                self._task, log, state, bound, self._limit, states, bounds
+            )
+            nodes, work = nodes + visited, work + visited + RELAX_WORK
+            for s, b in zip(states[:n_open], bounds[:n_open]):
+                stack.append(Node(min(float(b), bound), s.copy()))
+            if n_open:  # the dive used up its limit
+                break
+            if pick == AGAIN:
+                stack.append(Node(bound, state))
+            elif pick != CLOSED:
+                for side in (OUT, IN):  # the better half is searched first
+                    child = state.copy()
+                    child[pick] = side
+                    stack.append(Node(bound, child))
+        support = np.sort(self.features[best]) if best.any() else None
+        return Expansion(nodes, stack, support, float(max(record[0], record[2])))
+
+
+def _thin_factor(
+    factor: tuple[np.ndarray, np.ndarray], scale: np.ndarray, criterion: str
+) -> np.ndarray:
+    """H (p, c) with A = H H' in the units of ``scale``, and no more columns than A has rank."""
+    H, signs = dense_rows(factor[0], "solver 'leaps'"), factor[1]
+    H = H[signs > 0] * scale
+    if criterion == "logdet" and is_graded(np.square(H).sum(axis=0), np.ones(scale.size)):
+        return np.ascontiguousarray(align(H).T)  # small directions count
+    _, sizes, rows = np.linalg.svd(H, full_matrices=False)
+    keep = sizes > 1e-10 * sizes.max(initial=0.0)
+    if not keep.any():
+        return np.zeros((scale.size, 1))
+    return np.ascontiguousarray((sizes[keep, None] * rows[keep]).T)
+
+
+def solve_leaps(
+    problem: Problem,
+    budget: Budget,
+    *,
+    start: Sequence[int] | None = None,
+    n_starts: int | None = None,
+    max_nodes: int | None = None,
+    audit: bool = False,
+    n_jobs: int | None = None,
+    client: Any = None,
+    random_state: int | None = None,
+) -> Solution:
+    """Exact for the trace and log-det criteria, and for any criterion if A has rank one.
+
+    Parameters
+    ----------
+    problem, budget : see `eigensieve.solve`
+    start : a set to start from, of any size
+    n_starts : local searches besides those from the greedy sets
+    max_nodes : stop after about so many nodes
+    audit : check that the closed subproblems cover every set exactly once
+    n_jobs : threads; the result does not depend on them
+    client : of a dask cluster, whose workers then share the search; neither does it on these
+    random_state : seed of the random starts
+    """
+    from .node_kernel import visit
+
+    announce_compiling(budget, "leaps", visit)
+    target = Target(problem, budget.gap_tol)
+    tree = LeapsTree(target.problem)
+    # the greedy sets and one expansion solve what is easy, in less time than more starts take
+    support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
+    if tree.is_blurred:  # it would see no difference between sets
+        bound, value = root_bound(target.problem, support), target.problem.score(support)
+        outcome = Outcome(support, value, bound, 0, None)
+        return finish(outcome, target, budget, "leaps")
+    search = Search(tree, target, budget, count_threads(n_jobs), 1, audit, client)
+    bound = np.inf
+    if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say
+        bound = target.inward(root_bound(problem, support))
+    outcome = search.run(support, bound)
+    is_hard = outcome.stopped is Status.ITERATION_LIMIT
+    if is_hard and (max_nodes is None or search.n_nodes < max_nodes):
+        support = find_start(
+            target.problem,
+            budget,
+            "leaps",
+            given=outcome.support.tolist(),
+            n_starts=n_starts,
+            random_state=random_state,
+        )
+        search.max_nodes = max_nodes
+        outcome = search.run(support, outcome.bound)
+    if np.isinf(outcome.bound):  # there was no time for a single node
+        outcome.bound = target.inward(root_bound(problem, outcome.support))
+    return finish(outcome, target, budget, "leaps")
+
+
+def refuses(problem: Problem) -> str | None:
+    """Why leaps and bounds cannot take the problem, or None."""
+    pencil = problem.pencil
+    if problem.criterion != "lambda_max" or pencil.is_rank_one or pencil.scale == 0:
+        return None
+    return (
+        "is for the trace and log-det criteria, or an A of rank one; "
+        "use 'levelset' for the largest eigenvalue"
+    )
+
+
+SOLVER = Solver(
+    name="leaps",
+    summary="leaps and bounds on the inverse; proves optimality; two classes, trace, log-det",
+    solve=solve_leaps,
+    certifies=True,
+    max_features=300,
+    refuses=refuses,
+    warm_start=True,
+)

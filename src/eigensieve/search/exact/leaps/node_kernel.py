@@ -1,0 +1,143 @@
+"""Branch and bound for the trace and log-det criteria: what is done with one node.
+
+A node is reduced to the features that are undecided. A short dive on the inverse tries to finish
+it; if that does not, the perspective bound closes it or decides features, and what is left is
+branched on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....pencil.compile import jit
+from ..coverage_kernel import tally
+from .dive_kernel import deletion_costs, dive
+from .linear_kernel import EPS, LOGDET, Log, Rest, Task, consider, reduce_to_free
+from .relax_kernel import relax, take_best
+
+CLOSED = -1
+AGAIN = -2
+# Nodes of the dive that is tried first.
+TRIAL = 200
+# Where the perspective bound bridges this share of the gap, its own branching beats the dive.
+STRONG = 0.85
+
+
+@jit
+def settle(task: Task, state: np.ndarray, sizes: np.ndarray, needs: np.ndarray) -> bool:
+    """Count what is free and needed per block, and decide where there is no choice.
+
+    False if a block cannot be filled, or is overfull.
+    """
+    blocks = task.blocks
+    sizes[:] = 0
+    needs[:] = task.quota
+    for j in range(state.size):
+        if state[j] == 0:
+            sizes[blocks[j]] += 1
+        elif state[j] == 1:
+            needs[blocks[j]] -= 1
+    for b in range(sizes.size):
+        if needs[b] < 0 or needs[b] > sizes[b]:
+            return False
+    for j in range(state.size):
+        b = blocks[j]
+        if state[j] == 0 and (needs[b] == 0 or needs[b] == sizes[b]):
+            state[j] = 1 if needs[b] > 0 else -1
+    for b in range(sizes.size):
+        if needs[b] == 0 or needs[b] == sizes[b]:
+            needs[b] = 0
+            sizes[b] = 0
+    return True
+
+
+@jit
+def decide(
+    task: Task,
+    state: np.ndarray,
+    rest: Rest,
+    costs: np.ndarray,
+    relaxed: float,
+    gains: np.ndarray,
+    starts: np.ndarray,
+    needs: np.ndarray,
+    cut: float,
+) -> int:
+    """Choose or drop the features for which the other choice cannot beat the cut; how many."""
+    _, last, following = take_best(gains, starts, needs)
+    count = 0
+    for a in range(rest.free.size):
+        j = rest.free[a]
+        b = task.blocks[j]
+        if rest.top - costs[a] <= cut or relaxed - gains[a] + following[b] <= cut:
+            state[j] = 1
+            count += 1
+        elif relaxed - last[b] + gains[a] <= cut:
+            state[j] = -1
+            count += 1
+    return count
+
+
+@jit
+def visit(
+    task: Task,
+    log: Log,
+    state: np.ndarray,
+    bound: float,
+    limit: int,
+    states: np.ndarray,
+    bounds: np.ndarray,
+) -> tuple[int, float, int, int]:
+    """Close a node, decide features, search below it, or say on which feature to branch.
+
+    Returns CLOSED, AGAIN or the feature; the node's bound; the number of nodes of a dive and of
+    those it left open, which are in ``states`` and ``bounds``.
+    """
+    n_blocks, record = task.quota.size, log.record
+    sizes, needs = np.empty(n_blocks, np.int64), np.empty(n_blocks, np.int64)
+    if not settle(task, state, sizes, needs):
+        return CLOSED, bound, 1, 0
+    if sizes.sum() == 0:
+        tally(log.counts, log.strides, sizes, needs, 1)
+        consider(task, log, state == 1)
+        return CLOSED, bound, 1, 0
+    fine, rest = reduce_to_free(task, state)
+    if not fine:
+        return rest.free[0], bound, 1, 0
+    u = rest.free.size
+    starts = np.zeros(n_blocks + 1, np.int64)
+    starts[1:] = np.cumsum(sizes)
+    costs = np.empty(u)
+    deletion_costs(task.kind, rest.P, rest.second, u, costs)
+    # deleting a set costs at least as much as its costliest member
+    bound = min(bound, rest.top - take_best(costs, starts, needs)[2].max())
+    if bound <= record[0]:
+        tally(log.counts, log.strides, sizes, needs, 1)
+        return CLOSED, bound, 1, 0
+    nodes, relaxed, w = 1, np.inf, costs
+    for attempt in range(2):
+        if n_blocks == 1 and rest.top - relaxed < STRONG * (rest.top - record[0]):
+            before = log.counts.copy()
+            most = limit if attempt else min(limit, TRIAL)
+            visited, n_open = dive(task, log, rest, state, needs[0], most, states, bounds)
+            nodes += visited
+            if attempt or n_open == 0:
+                return CLOSED, bound, nodes, n_open
+            log.counts[:] = before
+        if attempt:
+            break
+        slop = rest.base + rest.error
+        fuzz = 8.0 * EPS * (u + rest.shaky)
+        relaxed, gains, w = relax(rest, task.kind == LOGDET, starts, needs, record[0] - slop, fuzz)
+        relaxed += slop
+        bound = min(bound, relaxed)
+        if bound <= record[0]:
+            tally(log.counts, log.strides, sizes, needs, 1)
+            return CLOSED, bound, nodes, 0
+        if decide(task, state, rest, costs, relaxed, gains, starts, needs, record[0]):
+            tally(log.counts, log.strides, sizes, needs, 1)
+            if settle(task, state, sizes, needs):
+                tally(log.counts, log.strides, sizes, needs, -1)
+                return AGAIN, bound, nodes, 0
+            return CLOSED, bound, nodes, 0
+    return rest.free[np.argmin(np.abs(w - 0.5))], bound, nodes, 0

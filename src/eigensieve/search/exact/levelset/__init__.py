@@ -1,0 +1,1 @@
+"""Level-set branch and bound, for the largest eigenvalue."""

@@ -1,0 +1,230 @@
+"""The level-set search: is there a set whose largest eigenvalue exceeds a level?
+
+None does exactly if N_S is positive semidefinite for all sets, N = level * B - A. A node knows
+which features are in and out; N's Schur complement on the others is computed anew for every node:
+that costs less than one eigen-decomposition, and does not drift.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....pencil.compile import jit
+from ..coverage_kernel import tally
+from .fixing_kernel import EPS, decompose, fix_by_inverse, fix_by_trace, trace_sum
+from .linear_kernel import eliminate, is_positive_definite, largest_ratio
+
+FREE, IN, OUT = 0, 1, -1
+CLOSED, BRANCH = 0, 1
+# Cholesky's own round-off; that of N is in the slack of `eliminate`.
+MARGIN = 1e-12
+
+
+@jit
+def search_below(
+    A: np.ndarray,
+    B: np.ndarray,
+    block: np.ndarray,
+    need: np.ndarray,
+    level: float,
+    step: float,
+    root: np.ndarray,
+    chunk: int,
+    strides: np.ndarray,
+    counts: np.ndarray,
+) -> tuple[int, np.ndarray, np.ndarray, float]:
+    """Depth-first search below a state, ``chunk`` nodes at most.
+
+    A set of value v above the level raises it to v + step: what was closed stays closed.
+    Returns the nodes visited, the states left open, the best set (empty: none), and the level.
+    """
+    n = root.size
+    states = np.empty((n + 2, n), dtype=np.int8)
+    states[0] = root
+    top, nodes = 1, 0
+    best = np.empty(0, dtype=np.int64)
+    sizes, needs = np.empty_like(need), np.empty_like(need)
+    while top > 0 and nodes < chunk:
+        top -= 1
+        state = states[top].copy()
+        nodes += 1
+        while True:
+            verdict, j, better = examine(
+                A, B, block, need, level, state, strides, counts, sizes, needs
+            )
+            if better.size == 0:
+                break
+            best = better
+            level = largest_ratio(A, B, better) + step
+        if verdict == CLOSED:
+            tally(counts, strides, sizes, needs, 1)
+        else:
+            for choice in (OUT, IN):  # IN comes off the stack first
+                states[top] = state
+                states[top, j] = choice
+                top += 1
+    return nodes, states[:top].copy(), best, level
+
+
+@jit
+def examine(
+    A: np.ndarray,
+    B: np.ndarray,
+    block: np.ndarray,
+    need: np.ndarray,
+    level: float,
+    state: np.ndarray,
+    strides: np.ndarray,
+    counts: np.ndarray,
+    sizes: np.ndarray,
+    needs: np.ndarray,
+) -> tuple[int, int, np.ndarray]:
+    """CLOSED, or BRANCH and the feature; or a set above the level, if the third is not empty.
+
+    ``state`` changes where features are fixed. ``sizes`` and ``needs`` get how many features of
+    every block are free and needed.
+    """
+    nothing = np.empty(0, dtype=np.int64)
+    count_free(state, block, need, sizes, needs)
+    while True:
+        decide_full_blocks(state, block, sizes, needs)
+        inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
+        N, n_positive = eliminate(A, B, level, inside, free)
+        if n_positive < inside.size:
+            whole = fill_up(state, nothing, block, need)
+            if largest_ratio(A, B, whole) > level:
+                return CLOSED, -1, whole
+        if free.size == 0:
+            return CLOSED, -1, nothing
+        for i in range(free.size):
+            if not N[i, i] > 0.0:
+                whole = fill_up(state, free[i : i + 1], block, need)
+                if largest_ratio(A, B, whole) > level:
+                    return CLOSED, -1, whole
+                N[i, i] = MARGIN  # double precision could not tell
+        own = block[free]
+        few = needs.sum()
+        if few <= 3:
+            subset = indefinite_subset(N, own, needs, few)
+            if subset.size == 0:
+                return CLOSED, -1, nothing
+            whole = fill_up(state, free[subset], block, need)
+            if largest_ratio(A, B, whole) > level:
+                return CLOSED, -1, whole
+        if is_positive_definite(N, MARGIN):
+            return CLOSED, -1, nothing
+        fix = np.zeros(free.size, dtype=np.int8)
+        verdict, branch = test_by_eigenvalues(N, own, needs, fix)
+        if verdict == CLOSED:
+            return CLOSED, -1, nothing
+        if branch >= 0:
+            return BRANCH, free[branch], nothing
+        old_sizes, old_needs = sizes.copy(), needs.copy()
+        for i in range(free.size):
+            state[free[i]] = fix[i]
+        if not count_free(state, block, need, sizes, needs):
+            sizes[:] = old_sizes
+            needs[:] = old_needs
+            return CLOSED, -1, nothing
+        tally(counts, strides, old_sizes, old_needs, 1)
+        tally(counts, strides, sizes, needs, -1)
+
+
+@jit
+def test_by_eigenvalues(
+    N: np.ndarray, block: np.ndarray, need: np.ndarray, fix: np.ndarray
+) -> tuple[int, int]:
+    """CLOSED; or BRANCH and the feature to branch on, -1 where ``fix`` says what is fixed."""
+    theta, V = decompose(N)
+    if not fix_by_inverse(theta, V, block, need, fix):
+        return CLOSED, -1
+    if np.any(fix):
+        return BRANCH, -1
+    y = np.empty(theta.size)
+    total, _ = trace_sum(theta, V, block, need, y)
+    if total <= 1.0 - EPS:
+        return CLOSED, -1
+    fix_by_trace(y, total, block, need, fix)
+    if np.any(fix):
+        return BRANCH, -1
+    # a feature with much of both the trace and what is negative in N
+    negative = np.zeros(theta.size)
+    for i in range(theta.size):
+        if theta[i] < 0.0:
+            negative -= theta[i] * V[i] * V[i]
+    return BRANCH, int(np.argmax(y * (negative + EPS)))
+
+
+@jit
+def indefinite_subset(N: np.ndarray, block: np.ndarray, needs: np.ndarray, few: int) -> np.ndarray:
+    """At most three features, as many as needed, on which N is not positive definite."""
+    u = N.shape[0]
+    left = needs.copy()
+    border = np.empty(u)
+    for a in range(u if few > 1 else 0):
+        left[block[a]] -= 1
+        for b in range(a + 1, u):
+            border[b] = N[a, b] / N[a, a]
+        for b in range(a + 1, u):
+            if left[block[b]] <= 0:
+                continue
+            pivot = N[b, b] - border[b] * N[a, b]
+            if not pivot > 0.0:
+                return np.array([a, b])
+            if few < 3:
+                continue
+            left[block[b]] -= 1
+            for c in range(b + 1, u):
+                if left[block[c]] > 0:
+                    side = N[b, c] - border[b] * N[a, c]
+                    if not pivot * (N[c, c] - border[c] * N[a, c]) > side * side:
+                        return np.array([a, b, c])
+            left[block[b]] += 1
+        left[block[a]] += 1
+    return np.empty(0, dtype=np.int64)
+
+
+@jit
+def count_free(
+    state: np.ndarray, block: np.ndarray, need: np.ndarray, sizes: np.ndarray, needs: np.ndarray
+) -> bool:
+    """Free and needed features of every block; False if a block cannot be filled."""
+    sizes[:] = 0
+    needs[:] = need
+    for j in range(state.size):
+        if state[j] == FREE:
+            sizes[block[j]] += 1
+        elif state[j] == IN:
+            needs[block[j]] -= 1
+    return bool(np.all(needs >= 0) and np.all(sizes >= needs))
+
+
+@jit
+def decide_full_blocks(
+    state: np.ndarray, block: np.ndarray, sizes: np.ndarray, needs: np.ndarray
+) -> None:
+    """Where a block needs all of its free features, or none, there is no choice left."""
+    for b in range(sizes.size):
+        if sizes[b] > 0 and (needs[b] == 0 or needs[b] == sizes[b]):
+            for j in range(state.size):
+                if state[j] == FREE and block[j] == b:
+                    state[j] = OUT if needs[b] == 0 else IN
+            sizes[b] = 0
+            needs[b] = 0
+
+
+@jit
+def fill_up(
+    state: np.ndarray, extra: np.ndarray, block: np.ndarray, need: np.ndarray
+) -> np.ndarray:
+    """A whole set: what is in, the extra features, and the first free ones; sorted."""
+    left = need.copy()
+    chosen = state == IN
+    chosen[extra] = True
+    for i in np.flatnonzero(chosen):
+        left[block[i]] -= 1
+    for j in range(state.size):
+        if state[j] == FREE and not chosen[j] and left[block[j]] > 0:
+            chosen[j] = True
+            left[block[j]] -= 1
+    return np.flatnonzero(chosen)

@@ -1,0 +1,1 @@
+"""Branch and bound with the perspective relaxation, for thousands of features."""

@@ -1,0 +1,358 @@
+"""Perspective branch and bound: provably the best k of thousands of features.
+
+For the trace and log-det criteria (and every criterion with two classes). The relaxation is
+tight where the diagonal carries a good share of B, that is with shrinkage; it never forms p x p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....pencil.budget import Budget
+from ....pencil.criteria import EPS
+from ....pencil.grading import MOST_BLUR
+from ....pencil.problem import Problem
+from ....pencil.solution import Solution, Status
+from ...greedy.start import find_start
+from ...greedy.swap import swap_refine
+from ...moves import top_k
+from ...quick_bound import hadamard_bound
+from ...solver import Solver
+from ..coverage import Ledger
+from ..tree import (
+    FREE,
+    IN,
+    OUT,
+    Expansion,
+    Node,
+    Order,
+    Outcome,
+    Search,
+    Target,
+    announce_compiling,
+    count_threads,
+    finish,
+)
+from .relaxation import Part, Relaxation, ScaledPencil, relax_all, start_state
+
+# Above this many features the first branching is done with columns on demand.
+LARGE = 4000
+# More are not searched: their matrix would take more than 800 MB.
+MOST_FEATURES = 10_000
+MOST_ROOTS = 256
+# Rows of that matrix between two looks at the clock.
+STRIP = 500
+# Up to this many a subproblem gets a matrix of its own, which stays in the cache.
+COMPACT = 250
+CHUNK = 16
+# Steps of Newton's method for the first relaxations, the gap at which they are solved, and about
+# how much arithmetic there may be between two looks at the clock.
+NEWTON_STEPS = 100
+SOLVED = 1e-6
+STEP_WORK = 3e8
+# Features with the largest gradients that a node remembers.
+HOT = 80
+# Sets drawn from the weights of the relaxation, and improved by swaps.
+ROUNDINGS = 8
+
+
+class Warm(NamedTuple):
+    """What a node remembers of its parent.
+
+    The weights that are not zero, a diagonal that was tuned, features with a large gradient.
+    """
+
+    where: np.ndarray
+    weights: np.ndarray
+    tuned: np.ndarray
+    diagonal: np.ndarray
+    hot: np.ndarray
+
+
+class Branch(NamedTuple):
+    """A part of the problem before there is a tree: state and relaxation over all features.
+
+    ``bound`` is that of the relaxation or of the parent's, whichever is smaller: a limit may have
+    ended the relaxation early.
+    """
+
+    state: np.ndarray
+    relaxation: Relaxation
+    bound: float
+
+
+class PerspectiveTree:
+    """The features that may matter in any of the parts, with their matrix."""
+
+    name = "perspective"
+
+    def __init__(
+        self,
+        problem: Problem,
+        scaled: ScaledPencil,
+        parts: list[Branch],
+        features: np.ndarray,
+        B: np.ndarray,
+    ) -> None:
+        self.k, self.logdet = problem.k, problem.criterion == "logdet"
+        self.parts = parts
+        self.features, self.B = features, B
+        self.H = np.ascontiguousarray(scaled.H[:, self.features])
+        self.D = scaled.D[self.features]
+        c = len(self.H)  # a node costs about u c^2
+        self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
+
+    def roots(self, ledger: Ledger) -> list[Node]:
+        ledger.close(ledger.sizes, ledger.needs)
+        nodes = []
+        for state, relaxation, bound in self.parts:
+            left = np.array([np.count_nonzero(state == FREE)])
+            ledger.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
+            weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
+            gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
+            warm = self._pack(weights, self.D, gradient)
+            nodes.append(Node(bound, state[self.features], warm))
+        self._strides = ledger.strides
+        return nodes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `expand` needs, without the parts, which are about all features."""
+        return {name: value for name, value in vars(self).items() if name != "parts"}
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        from .tree_kernel import Ground, search_perspective
+
+        weights, diagonal, hot = self._unpack(node.warm)
+        here = np.flatnonzero(node.state != OUT)
+        if here.size > COMPACT:
+            here = np.arange(node.state.size)
+            B, H = self.B, self.H
+        else:
+            B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
+        visited, _, members, cut, bounds, states, *warm = search_perspective(
+            Ground(B, H, self.k, self.logdet, counts, self._strides),
+            node.state[here],
+            weights[here],
+            diagonal[here],
+            hot[here],
+            node.bound,
+            *order,
+            self.chunk,
+        )
+        open_nodes = []
+        for bound, part, w, D, g in zip(bounds, states, *warm):
+            state = np.full(self.features.size, OUT, dtype=np.int8)
+            state[here] = part
+            open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))
+        support = np.sort(self.features[here[members]]) if members.size else None
+        return Expansion(visited, open_nodes, support, cut)
+
+    def _pack(
+        self, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray | None = None
+    ) -> Warm:
+        here = np.arange(w.size) if here is None else here
+        used, tuned = np.flatnonzero(w), np.flatnonzero(self.D[here] != D)
+        hot = np.flatnonzero(g >= (np.sort(g)[-HOT] if g.size > HOT else 0.0))
+        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot])
+
+    def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n = self.features.size
+        weights, diagonal, hot = np.zeros(n), self.D.copy(), np.zeros(n)
+        weights[warm.where] = warm.weights
+        diagonal[warm.tuned] = warm.diagonal
+        hot[warm.hot] = 1.0
+        return weights, diagonal, hot
+
+
+def solve_perspective(
+    problem: Problem,
+    budget: Budget,
+    *,
+    start: Sequence[int] | None = None,
+    n_starts: int | None = None,
+    max_nodes: int | None = None,
+    audit: bool = False,
+    n_jobs: int | None = None,
+    client: Any = None,
+    random_state: int | None = None,
+) -> Solution:
+    """The best set of k features, with a proof or the gap that is left.
+
+    Parameters
+    ----------
+    start : a set to start from, of any size
+    n_starts : further starts of the local search before the tree search
+    max_nodes : stop after about this many nodes
+    audit : check that the closed parts of the tree add up to all sets
+    n_jobs : threads
+    client : of a dask cluster, whose workers then share the search
+    """
+    from .tree_kernel import search_perspective
+
+    announce_compiling(budget, "perspective", search_perspective)
+    target = Target(problem, budget.gap_tol)
+    work = target.problem
+    support = find_start(
+        work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
+    )
+    scaled = ScaledPencil(work)
+    if scaled.blur > MOST_BLUR:  # the relaxation would see no difference between sets
+        outcome = Outcome(support, work.score(support), hadamard_bound(work), 0, None)
+        return finish(outcome, target, budget, "perspective")
+    weights = _indicator(work, support)
+    root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
+    if root.bound > target.cut(work.score(support)):
+        support = _best_rounding(work, root, support, budget, random_state)
+    value = work.score(support)
+    cut = target.cut(value)
+    if root.bound <= cut and not audit:
+        return finish(Outcome(support, value, root.bound, 1, None), target, budget, "perspective")
+    parts = _split(work, scaled, root, cut, budget)
+    features = features_of(parts)
+    B = _matrix(scaled, features, budget) if features.size <= MOST_FEATURES else None
+    if B is None:
+        bound = max(part.bound for part in parts)
+        stopped = budget.stop() or Status.GAP_LIMIT
+        outcome = Outcome(support, value, bound, len(parts), stopped)
+    else:
+        tree = PerspectiveTree(work, scaled, parts, features, B)
+        search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
+        outcome = search.run(support, root.bound)
+        outcome.bound += 8 * work.k * EPS * scaled.blur / float(scaled.D.min())
+    return finish(outcome, target, budget, "perspective")
+
+
+def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
+    """B of the features, or None if a limit comes first: thousands take their time."""
+    B = np.empty((features.size, features.size))
+    for first in range(0, features.size, STRIP):
+        if budget.stop() is not None:
+            return None
+        strip = slice(first, first + STRIP)
+        B[strip] = scaled.rows(features[strip], features)
+    return B
+
+
+def features_of(parts: list[Branch]) -> np.ndarray:
+    """The features that are not OUT of every part."""
+    return np.flatnonzero(np.any([part.state != OUT for part in parts], axis=0))
+
+
+def _indicator(problem: Problem, support: np.ndarray) -> np.ndarray:
+    weights = np.zeros(problem.pencil.size)
+    weights[support] = 1.0
+    return weights
+
+
+def _best_rounding(
+    problem: Problem,
+    root: Relaxation,
+    support: np.ndarray,
+    budget: Budget,
+    random_state: int | None,
+) -> np.ndarray:
+    """The best of some sets drawn by the weights of the relaxation, improved by swaps."""
+    rng = np.random.default_rng(random_state)
+    odds = np.log(np.maximum(root.weights, 1e-12)) - np.log(np.maximum(1 - root.weights, 1e-12))
+    noise = np.zeros(odds.size)  # the first is the set of the largest weights
+    for _ in range(ROUNDINGS):
+        if budget.stop() is not None:
+            break
+        drawn = top_k(problem, odds + noise)
+        refined, _, _ = swap_refine(problem, drawn, budget)
+        if problem.score(refined) > problem.score(support):
+            support = refined
+        noise = rng.gumbel(size=odds.size)
+    return support
+
+
+def _split(
+    problem: Problem, scaled: ScaledPencil, root: Relaxation, cut: float, budget: Budget
+) -> list[Branch]:
+    """Branch until the parts together need few enough features for a common matrix."""
+    parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root, root.bound)]
+    while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
+        worst = max(range(len(parts)), key=lambda i: parts[i].bound)
+        state, relaxation, bound = parts[worst]
+        free = np.flatnonzero(state == FREE)
+        if bound <= cut or not 0 < problem.k - _count_in(state) < free.size:
+            break  # the worst is closed: so are all
+        del parts[worst]
+        w = relaxation.weights[free]
+        j = int(free[np.argmax(w * (1 - w))])
+        for choice in (IN, OUT):
+            child = state.copy()
+            child[j] = choice
+            weights = _refill(problem, child, relaxation)
+            below = _relax(problem, scaled, child, weights, cut, budget)
+            child = below.fixed(cut, child, problem.k)
+            parts.append(Branch(child, below, min(bound, below.bound)))
+        top = max(part.bound for part in parts)
+        budget.report("perspective", "root", len(parts), bound=top)
+    return parts
+
+
+def _relax(
+    problem: Problem,
+    scaled: ScaledPencil,
+    state: np.ndarray,
+    weights: np.ndarray,
+    cut: float,
+    budget: Budget,
+) -> Relaxation:
+    maximise = partial(_maximise, budget=budget)
+    return relax_all(problem, scaled, state, weights, cut=cut, maximise=maximise, budget=budget)
+
+
+def _maximise(part: Part, w: np.ndarray, cut: float, *, budget: Budget) -> np.ndarray:
+    """The compiled Newton method for a working set: it is needed below anyway."""
+    from .relax_kernel import relax
+    from .task_kernel import Task
+
+    task = Task(part.B, part.H, part.D, part.forced, part.free, part.need, part.logdet)
+    w = w.copy()
+    # a large step takes some tenths of a second: look at the clock in between
+    steps = int(np.clip(STEP_WORK / (len(part.H) + len(part.B)) ** 3, 1, NEWTON_STEPS))
+    for _ in range(0, NEWTON_STEPS, steps):
+        bound, value, _, _ = relax(task, w, cut, steps, SOLVED, 0.0)
+        if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
+            break
+    return w
+
+
+def _count_in(state: np.ndarray) -> int:
+    return int(np.count_nonzero(state == IN))
+
+
+def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
+    """The parent's weights, shared out anew among the features that are still FREE."""
+    from .tree_kernel import refill
+
+    free = np.flatnonzero(state == FREE)
+    part = parent.weights[free]
+    refill(part, parent.gradient[free], problem.k - _count_in(state))
+    weights = np.where(state == IN, 1.0, 0.0)
+    weights[free] = part
+    return weights
+
+
+def _refuses(problem: Problem) -> str | None:
+    if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one:
+        return "is for the trace and log-det criteria; use 'levelset' for the largest eigenvalue"
+    if problem.quota is not None:
+        return "takes one k for all blocks; use 'leaps'"
+    return None
+
+
+SOLVER = Solver(
+    name="perspective",
+    summary="branch and bound for thousands of features with shrinkage (trace, log-det)",
+    solve=solve_perspective,
+    certifies=True,
+    refuses=_refuses,
+    warm_start=True,
+)

@@ -1,0 +1,326 @@
+"""The perspective relaxation of a whole problem: columns are brought in as they are needed.
+
+See relax_kernel.py for the relaxation itself. Here the thousands of features that never
+matter are kept out of it: a small working set is solved, all features are priced in O(p n),
+those that could matter join, and so on. The result bounds every set of k features. The pricing is
+done where the pencil's rows lie, on a device or in memory; the working set comes to the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from ....pencil.budget import Budget
+from ....pencil.criteria import DOMINANT, EPS
+from ....pencil.factor_pencil import FactorPencil, quadratic_forms
+from ....pencil.grading import align, blur
+from ....pencil.problem import Problem
+from ....pencil.row_factor import RowFactor
+from ....tables.device_pencil import working_arrays
+from ....tables.kinds.arrays import (
+    is_device_array,
+    largest_values,
+    like,
+    namespace,
+    scatter,
+    to_numpy,
+)
+from ..tree import FREE, IN, OUT
+from .ascent import SOLVED, TINY, Part, ascend, evaluate, largest, own_gradient
+from .threads import one_blas_thread
+
+# Columns that the working set starts with, and how many join at a time.
+WORKING_SET = 200
+JOIN = 150
+# A diagonal below B must stay below it in spite of rounding.
+SAFE = 1e-9
+MAX_ROUNDS = 30
+# While the bound on all is not near the value, relatively, the working set is solved roughly.
+NEAR = 0.3
+ROUGH = 0.03
+# Relative rounding of a bound.
+MARGIN = 1e-11
+# Columns in memory that are priced at a time: they stay in the cache.
+BLOCK = 2**14
+
+
+class ScaledPencil:
+    """The pencil with diag(B) = 1, A = H'H and B = diag(D) + something semidefinite."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.pencil = pencil = problem.pencil
+        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
+        self._factor = pencil.spectral_factor[0]
+        self.blur = pencil.scale if problem.criterion == "logdet" else 0.0
+        if self.blur > DOMINANT and isinstance(self._factor, np.ndarray):
+            aligned = align(self.factor(slice(None)))
+            self.blur, self._factor = blur(aligned), aligned / self.scale(slice(None))
+        elif len(self._factor) > pencil.size:
+            triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
+            self._factor = triangle / self.scale(slice(None))
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self.pencil.size
+
+    @cached_property
+    def _working_factor(self) -> Any:
+        """H in the units of the pencil, where the pencil lies."""
+        assert self.here is not None
+        is_own = self._factor is self.pencil.spectral_factor[0]
+        return self.here.H if is_own else self.here.put(self._factor)
+
+    @cached_property
+    def H(self) -> np.ndarray:
+        """The factor of A for all features."""
+        return np.ascontiguousarray(self.factor(slice(None)))
+
+    @cached_property
+    def D(self) -> np.ndarray:
+        """The diagonal that the relaxation starts from, for all features."""
+        return self.diagonal(slice(None))
+
+    def scale(self, index: np.ndarray | slice) -> np.ndarray:
+        """1 / sqrt(diag(B)) of some features."""
+        return 1.0 / np.sqrt(self.pencil.diag_B[index])
+
+    def factor(self, index: np.ndarray | slice) -> np.ndarray:
+        """Some columns of H."""
+        return self._factor[:, index] * self.scale(index)
+
+    def diagonal(self, index: np.ndarray | slice) -> np.ndarray:
+        """Some entries of D."""
+        if isinstance(self.pencil, FactorPencil):
+            return self.pencil.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
+        return self._least[index]
+
+    @cached_property
+    def _least(self) -> np.ndarray:
+        smallest = linalg.eigvalsh(self.block(np.arange(self.pencil.size)))[0]
+        return np.full(self.pencil.size, max(smallest - SAFE, SAFE * smallest))
+
+    def block(self, index: np.ndarray) -> np.ndarray:
+        """B on some features, dense."""
+        part = self._product(index, index)
+        part[np.diag_indices_from(part)] = 1.0
+        return part
+
+    def rows(self, index: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Some rows of the block of some columns."""
+        part = self._product(index, columns)
+        part[index[:, None] == columns] = 1.0
+        return part
+
+    def _product(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        pencil, scales = self.pencil, np.outer(self.scale(rows), self.scale(columns))
+        if not isinstance(pencil, FactorPencil):
+            return pencil.B[np.ix_(rows, columns)] * scales
+        W = pencil.W[:, columns]
+        return ((W if rows is columns else pencil.W[:, rows]).T @ W) * scales
+
+    def single(self) -> Any:
+        """What every feature is worth alone, where its pencil lies."""
+        part = self.pencil if self.here is None else self.here
+        return part.diag_A / part.diag_B
+
+    def columns(self, index: np.ndarray) -> np.ndarray | None:
+        """Some columns of W with B = W'W + diag(D); None where B is dense."""
+        if not isinstance(self.pencil, FactorPencil):
+            return None
+        return self.pencil.W[:, index] * self.scale(index)
+
+    def prices(self, T: np.ndarray, W_T: np.ndarray | None, X: np.ndarray, G: np.ndarray) -> Any:
+        """The gradient (p,) outside T, where the pencil lies; see `evaluate` for X and G."""
+        if W_T is None or self.here is None:
+            B = self.pencil.B[T] * np.outer(self.scale(T), self.scale(slice(None)))
+            return quadratic_forms(self.H - X @ B, G) / self.D
+        # the scales cancel: (H_j - X B_Tj) / sqrt(D_j) is the same in the units of the pencil
+        Z = X @ W_T.T
+        here, G = self.here, G / (1 - SAFE)
+        return price_columns(self._working_factor, here.W, Z, G, here.d)
+
+
+def price_columns(H: Any, W: Any, Z: np.ndarray, G: np.ndarray, d: Any) -> Any:
+    """y' G y / d for every column y of H - Z W."""
+    if is_device_array(W):
+        Y = H - like(Z, W) @ W
+        return namespace(W).sum(Y * (like(G, W) @ Y), axis=0) / d
+    prices = np.empty(W.shape[1])
+    product = Z @ W if isinstance(W, RowFactor) else None  # all at once: one pass over a table
+    for start in range(0, prices.size, BLOCK):
+        b = slice(start, min(start + BLOCK, prices.size))
+        Y = H[:, b] - (Z @ W[:, b] if product is None else product[:, b])
+        prices[b] = quadratic_forms(Y, G) / d[b]
+    return prices
+
+
+@dataclass
+class Relaxation:
+    """What the relaxation says of all the features.
+
+    Attributes
+    ----------
+    bound : no set scores more
+    used : the features with a weight
+    used_weights : their weights w at the maximum; 1 for the forced
+    prices : array (p,) where the pencil lies, the gradient; exchanging j for i changes the bound
+        by prices_i - prices_j
+    kth : the smallest of the largest gradients, as many as there are FREE features to choose
+    """
+
+    bound: float
+    used: np.ndarray
+    used_weights: np.ndarray
+    prices: Any
+    kth: float
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """w (p,) of all features."""
+        weights = np.zeros(self.gradient.size)
+        weights[self.used] = self.used_weights
+        return weights
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """The prices in the memory of the host."""
+        return to_numpy(self.prices)
+
+    def fixed(self, cut: float, state: np.ndarray, k: int) -> np.ndarray:
+        """The state (FREE, IN or OUT) with all that a set above ``cut`` must or cannot have."""
+        new = state.copy()
+        free = np.flatnonzero(state == FREE)
+        need = k - int(np.count_nonzero(state == IN))
+        if 0 < need < free.size:
+            g = self.gradient[free]
+            after, kth = np.sort(largest(g, need + 1))[:2]
+            new[free[(g < kth) & (self.bound - kth + g <= cut)]] = OUT
+            new[free[(g >= kth) & (self.bound - g + after <= cut)]] = IN
+        return new
+
+
+def start_state(problem: Problem) -> np.ndarray:
+    """FREE for every feature, IN for the included ones."""
+    state = np.full(problem.pencil.size, FREE, dtype=np.int8)
+    state[problem.include] = IN
+    return state
+
+
+def relax_all(
+    problem: Problem,
+    scaled: ScaledPencil,
+    state: np.ndarray,
+    weights: np.ndarray,
+    *,
+    cut: float = -np.inf,
+    maximise: Callable[[Part, np.ndarray, float], np.ndarray] = ascend,
+    budget: Budget | None = None,
+) -> Relaxation:
+    """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
+
+    It may end early: once the bound is at or below ``cut``, or by the budget. ``maximise`` solves
+    for the working set; whatever it finds, the bound is valid.
+    """
+    single = scaled.single()
+    xp, is_free = namespace(single), like(state == FREE, single)
+    first, _ = largest_places(xp.where(is_free, single, -np.inf), max(WORKING_SET, 10 * problem.k))
+    working = WorkingSet(problem, scaled, state)
+    working.join(np.union1d(first, np.flatnonzero((state == IN) | (weights != 0.0))), weights)
+    best, solved = None, SOLVED
+    for _ in range(MAX_ROUNDS):
+        with one_blas_thread():
+            working.improve(maximise, cut, solved)
+        value, now, late = working.price(is_free)
+        if best is None or now.bound < best.bound:
+            best = now
+        if best.bound <= cut or (budget and budget.stop()):
+            break
+        joining, prices = largest_places(late, JOIN)
+        if np.any(prices >= now.kth):
+            with one_blas_thread():
+                working.join(joining)
+        elif solved == SOLVED:
+            break
+        solved = SOLVED if now.bound - value <= NEAR * abs(now.bound) else ROUGH
+    assert best is not None
+    return best
+
+
+class WorkingSet:
+    """Some features, with their weights and their part of the scaled pencil, on the host."""
+
+    def __init__(self, problem: Problem, scaled: ScaledPencil, state: np.ndarray) -> None:
+        self.scaled, self.state, self.k = scaled, state, problem.k
+        self.need = problem.k - int(np.count_nonzero(state == IN))
+        self.logdet = problem.criterion == "logdet"
+        self.index = np.empty(0, dtype=np.intp)
+        self.w, self.B = np.empty(0), np.empty((0, 0))
+        self.W = scaled.columns(self.index)
+
+    def join(self, index: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Take in more features, with weights of theirs among all or with none."""
+        old, scaled = self.index.size, self.scaled
+        self.index = np.concatenate([self.index, index])
+        new = scaled.columns(index)
+        if new is None or self.W is None:
+            strip = scaled.rows(index, self.index)
+        else:
+            self.W = np.concatenate([self.W, new], axis=1)
+            strip = new.T @ self.W
+        B = np.empty((self.index.size, self.index.size))
+        B[:old, :old], B[:old, old:], B[old:] = self.B, strip[:, :old].T, strip
+        B.flat[:: len(B) + 1] = 1.0
+        self.B = B
+        self.H = np.ascontiguousarray(scaled.factor(self.index))
+        self.D = scaled.diagonal(self.index)
+        w = np.zeros(index.size) if weights is None else weights[index]
+        self.w = np.concatenate([self.w, np.where(self.state[index] == IN, 1.0, w)])
+        self.is_free = self.state[self.index] == FREE
+
+    def improve(
+        self, maximise: Callable[[Part, np.ndarray, float], np.ndarray], cut: float, solved: float
+    ) -> None:
+        """Solve for the weights of the FREE features."""
+        if not self.need:
+            return
+        free, forced = np.flatnonzero(self.is_free), np.flatnonzero(~self.is_free)
+        part = Part(self.B, self.H, self.D, forced, free, self.need, self.logdet, solved)
+        self.w[free] = maximise(part, self.w[free], cut)
+
+    def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:
+        """The value, what the weights say of all features, and the prices of those not here.
+
+        The latter are -inf for the features that are here or not FREE.
+        """
+        T = np.flatnonzero(self.w > TINY)
+        used, w, D, H = self.index[T], self.w[T], self.D[T], self.H[:, T]
+        value, G, X, _ = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
+        own = own_gradient(X, G, D, w)
+        prices = self.scaled.prices(used, None if self.W is None else self.W[:, T], X, G)
+        scatter(prices, used, own)
+        late = namespace(prices).where(is_free, prices, -np.inf)
+        top = largest_values(late, self.need)
+        scatter(late, self.index, np.full(self.index.size, -np.inf))
+        here = float(own[self.is_free[T]] @ w[self.is_free[T]])
+        margin = 8 * self.k * EPS / float(D.min())
+        bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
+        bound += margin * self.scaled.blur
+        return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
+
+
+def largest_places(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and values of the largest above -inf; ties go to the lowest index."""
+    least = float(largest_values(values, min(count, values.shape[0])).min())
+    is_large = (values >= least) & (values > -np.inf)
+    xp = namespace(values)
+    index = xp.nonzero(is_large)[0]
+    index, found = to_numpy(index), to_numpy(xp.take(values, index))
+    order = np.argsort(-found, kind="stable")[:count]
+    return index[order], found[order]

@@ -1,0 +1,372 @@
+"""Branch and bound: the open nodes, the incumbent, workers and limits; a `Tree` brings the rest.
+
+Work is done in rounds. A round takes the open nodes with the largest bounds, lets a compiled
+depth-first search visit a fixed number of nodes below each of them, and puts what is left open
+back. All of a round start from the same incumbent, and what a round does never depends on how
+many threads, or workers of a cluster, share it: so neither do the answer and the node count of a
+finished search.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...pencil.budget import Budget
+from ...pencil.problem import Problem
+from ...pencil.solution import Solution, Status, relative_gap
+from ...tables.cluster import Crew
+from ...tables.cluster import check_client as check_client
+from ..greedy.swap import swap_refine
+from .coverage import Ledger
+
+FREE, IN, OUT = 0, 1, -1
+# Nodes that one round expands. Part of the result: it must not depend on the number of threads.
+ROUND = 16
+# A search of more rounds than this expands more at once, so that many workers have something to do.
+MANY_ROUNDS = 30
+WIDE_ROUND = 64
+# A round that would take fewer seconds than this here is not worth sending to a cluster.
+WORTH_SENDING = 0.05
+# Into how many parts a round is cut for each thread of a cluster.
+PARTS = 2
+# With more open nodes than this the search goes deep rather than wide, to save memory.
+CROWD = 20_000
+# Below this relative gap double precision proves nothing.
+FLOOR = 1e-9
+# No log-det is larger: sizes are limited, see tables/statistics.py; a wide tolerance gets there.
+LARGEST_EXPONENT = 700.0
+# What is left of gap_tol for the rounding of incumbents.
+SHARE = 0.95
+
+
+class Node(NamedTuple):
+    """An open subproblem: no set in it scores above ``bound``.
+
+    ``state`` says FREE, IN or OUT of every feature of the tree; ``warm`` is what the
+    algorithm wants to remember of the parent.
+    """
+
+    bound: float
+    state: np.ndarray
+    warm: Any = None
+
+
+@dataclass
+class Expansion:
+    """What came of the nodes below one node.
+
+    Attributes
+    ----------
+    n_nodes : nodes visited
+    open : the nodes left open
+    support : a set (indices of the problem's features) that the search takes for better than the
+        incumbent, or None
+    cut : the largest bound with which a node was closed
+    """
+
+    n_nodes: int
+    open: list[Node]
+    support: np.ndarray | None
+    cut: float
+
+
+Expanded = tuple[Expansion, np.ndarray]  # with the counts of the audit
+
+
+class Order(NamedTuple):
+    """What all expansions of a round have in common.
+
+    Attributes
+    ----------
+    cut : sets above it are searched for
+    step : a better set of value v raises the cut of the expansion to v + step
+    horizon : the largest bound of the nodes that wait: what falls below is not urgent
+    """
+
+    cut: float
+    step: float
+    horizon: float
+
+
+class Tree(Protocol):
+    """An algorithm: a root and a way to search below a node.
+
+    Once it has its roots it may be sent to another process, to expand nodes there.
+    """
+
+    name: str
+    features: np.ndarray  # which of the problem's features its states are about
+
+    def roots(self, ledger: Ledger) -> list[Node]:
+        """The whole problem, or what is left of it; what was fixed goes to the ledger."""
+        ...
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        """Search below a node, depth first: some hundredths of a second.
+
+        How many nodes it visits depends on the problem alone, never on the clock. ``counts`` takes
+        the audit, see search/exact/coverage_kernel.py; it is empty where none is wanted.
+        """
+        ...
+
+
+class Target:
+    """What is searched for, and when a bound is good enough.
+
+    With a rank-one A all criteria order the sets alike and the search works with the trace;
+    ``problem`` is what the tree sees, `outward` takes a bound back to the user's criterion.
+    """
+
+    def __init__(self, problem: Problem, gap_tol: float) -> None:
+        self.asked = problem
+        same_order = problem.criterion != "trace" and problem.pencil.is_rank_one
+        self.problem = replace(problem, criterion="trace") if same_order else problem
+        self._is_log = same_order and problem.criterion == "logdet"
+        self.tol = max(SHARE * gap_tol, FLOOR)
+
+    def outward(self, value: float) -> float:
+        """A value or bound of the search, in the criterion that was asked for."""
+        return math.log1p(value) if self._is_log else value
+
+    def inward(self, value: float) -> float:
+        """A value or bound of the criterion that was asked for, in that of the search."""
+        if not self._is_log:
+            return value
+        return math.expm1(min(value, LARGEST_EXPONENT))
+
+    def cut(self, value: float) -> float:
+        """The largest bound that closes a node when the incumbent has this value."""
+        own = self.outward(value)
+        return self.inward(own + self.tol * max(abs(own), self.asked.unit))
+
+
+@dataclass
+class Outcome:
+    """The incumbent, what is proved, and why the search ended (None: nothing is open)."""
+
+    support: np.ndarray
+    value: float
+    bound: float
+    n_nodes: int
+    stopped: Status | None
+
+
+@dataclass
+class Search:
+    """One branch and bound; `run` may be called again with a finer target."""
+
+    tree: Tree
+    target: Target
+    budget: Budget
+    n_jobs: int = 1
+    max_nodes: int | None = None
+    audit: bool = False
+    client: Any = None  # of a dask cluster, for the rounds that take long
+    n_nodes: int = 0
+    _heap: list[tuple[float, int, Node]] = field(default_factory=list)
+    _pushed: int = 0
+    _takes_long: bool = False
+
+    def __post_init__(self) -> None:
+        # all runs have the same tree: it is sent once
+        self._crew = None if self.client is None else Crew(self.client, _Parcel(self.tree))
+
+    def run(self, support: np.ndarray, bound: float) -> Outcome:
+        """Search from an incumbent; ``bound`` is what is known of the optimum."""
+        self._support, self._value = support, self.target.problem.score(support)
+        self._cut = self.target.cut(self._value)
+        self.ledger = Ledger(self.target.problem, self.audit)
+        self._heap.clear()
+        for root in self.tree.roots(self.ledger):
+            self._push(root._replace(bound=min(root.bound, bound)))
+        with _threads(self.n_jobs) as each:
+            stopped = self._rounds(each)
+        self.ledger.check([self._sizes(node) for _, _, node in self._heap])
+        closed = max(self._cut, self.target.cut(self._value))
+        proved = max(closed, -self._heap[0][0]) if self._heap else closed
+        return Outcome(self._support, self._value, min(proved, bound), self.n_nodes, stopped)
+
+    def _rounds(self, each: Callable[..., Iterator]) -> Status | None:
+        n_rounds = 0
+        while self._heap and -self._heap[0][0] > self.target.cut(self._value):
+            stopped = self.budget.stop()
+            if stopped is None and self.max_nodes is not None and self.n_nodes >= self.max_nodes:
+                stopped = Status.ITERATION_LIMIT
+            if stopped is not None:
+                return stopped
+            size = ROUND if n_rounds < MANY_ROUNDS else WIDE_ROUND
+            batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
+            found = []
+            for node, result in zip(batch, self._expand_all(batch, each)):
+                if result is None:  # the time was up before its turn
+                    self._push(node)
+                else:
+                    found.append(result)
+            self._merge(found)
+            self._report()
+            n_rounds += 1
+        for _, _, node in self._heap:
+            self.ledger.close(*self._sizes(node))
+        self._heap.clear()
+        return None
+
+    def _expand_all(
+        self, batch: list[Node], each: Callable[..., Iterator]
+    ) -> Sequence[Expanded | None]:
+        """What came of the nodes of a round; None for those that no time was left for."""
+        crowded = not self._heap or len(self._heap) > CROWD
+        cut = self.target.cut(self._value)
+        order = Order(cut, cut - self._value, -np.inf if crowded else -self._heap[0][0])
+        if self._crew is not None and self._takes_long:
+            return self._send_all(self._crew, batch, order)
+        start = time.perf_counter()
+        found = list(each(partial(self._expand, order=order), batch))
+        self._takes_long = time.perf_counter() - start > WORTH_SENDING
+        return found
+
+    def _expand(self, node: Node, order: Order) -> Expanded | None:
+        if self.budget.stop() is not None:
+            return None
+        counts = self.ledger.blank()
+        return self.tree.expand(node, order, counts), counts
+
+    def _send_all(self, crew: Crew, batch: list[Node], order: Order) -> Sequence[Expanded | None]:
+        """The same on a cluster; several nodes travel together, as every journey takes time."""
+        size = max(1, len(batch) // (PARTS * max(1, crew.n_threads)))
+        parts = [batch[i : i + size] for i in range(0, len(batch), size)]
+        work = partial(_expand_part, order=order, blank=self.ledger.blank())
+        answers = dict(crew.run(work, parts, lambda: self.budget.stop() is not None))
+        self._takes_long = sum(seconds for _, seconds in answers.values()) > WORTH_SENDING
+        found: list[Expanded | None] = []
+        for i, part in enumerate(parts):
+            found += answers[i][0] if i in answers else [None] * len(part)
+        return found
+
+    def _merge(self, found: list[Expanded]) -> None:
+        """Take over what a round found, in the order of its nodes."""
+        for expansion, counts in found:
+            self.n_nodes += expansion.n_nodes
+            self.ledger.counts += counts
+            self._cut = max(self._cut, expansion.cut)
+            for node in expansion.open:
+                self._push(node)
+        sets = [e.support for e, _ in found if e.support is not None]
+        for support in sorted(sets, key=lambda S: tuple(sorted(S))):
+            self._offer(support)
+
+    def _offer(self, support: np.ndarray) -> None:
+        """Make a set the incumbent if it is better, from scratch; improve it by swaps."""
+        problem = self.target.problem
+        if problem.score(support) <= self._value:
+            return
+        polished, _, _ = swap_refine(problem, support, self.budget)
+        self._support, self._value = polished, problem.score(polished)
+
+    def _push(self, node: Node) -> None:
+        heapq.heappush(self._heap, (-node.bound, self._pushed, node))
+        self._pushed += 1
+
+    def _sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        features, n_blocks = self.tree.features, self.ledger.needs.size
+        blocks = self.ledger.blocks[features]
+        chosen = (node.state == IN) & ~np.isin(features, self.target.problem.include)
+        free = np.bincount(blocks[node.state == FREE], minlength=n_blocks)
+        return free, self.ledger.needs - np.bincount(blocks[chosen], minlength=n_blocks)
+
+    def _report(self) -> None:
+        closed = max(self._cut, self.target.cut(self._value))
+        bound = max(closed, -self._heap[0][0]) if self._heap else closed
+        self.budget.report(
+            self.tree.name,
+            "search",
+            self.n_nodes,
+            objective=self.target.outward(self._value),
+            bound=self.target.outward(bound),
+            n_nodes=self.n_nodes,
+        )
+
+
+def announce_compiling(budget: Budget, solver: str, kernel: object) -> None:
+    """Say so where a first use has to compile: that takes the better part of a minute."""
+    from ...pencil.compile import is_cached
+
+    if not is_cached(kernel):
+        budget.report(solver, "compiling, this once", 0)
+
+
+def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
+    """The `Solution` of a search: OPTIMAL only if the gap that was asked for is closed."""
+    problem = target.asked
+    value = problem.score(outcome.support)
+    bound = max(target.outward(outcome.bound), problem.ceiling(outcome.support))
+    status = outcome.stopped or Status.GAP_LIMIT
+    if relative_gap(value, bound, problem.unit) <= budget.gap_tol:
+        status = Status.OPTIMAL
+    return problem.solution(
+        outcome.support,
+        status=status,
+        solver=solver,
+        bound=bound,
+        gap_tol=budget.gap_tol,
+        n_nodes=outcome.n_nodes,
+        seconds=budget.seconds,
+    )
+
+
+@contextmanager
+def _threads(n_jobs: int) -> Iterator[Callable[..., Iterator]]:
+    """A `map` over that many threads; the kernels release the GIL."""
+    if n_jobs == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield pool.map
+
+
+@dataclass(frozen=True)
+class _Parcel:
+    """A tree that travels.
+
+    Its arrays get memory of their own where it arrives. dask would leave them where they lie in
+    the message, not always aligned: kernels would be compiled anew for those.
+    """
+
+    tree: Tree
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpack, (pickle.dumps(self.tree),)
+
+
+def _unpack(tree: bytes) -> _Parcel:
+    return _Parcel(pickle.loads(tree))
+
+
+def _expand_part(
+    parcel: _Parcel, nodes: Sequence[Node], order: Order, blank: np.ndarray
+) -> tuple[list[Expanded], float]:
+    """Expand nodes on a worker of a cluster, and say how many seconds it took."""
+    start = time.perf_counter()
+    found = []
+    for node in nodes:
+        counts = blank.copy()
+        found.append((parcel.tree.expand(node, order, counts), counts))
+    return found, time.perf_counter() - start
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """n_jobs as scikit-learn reads it: None is 1, -1 all cores."""
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

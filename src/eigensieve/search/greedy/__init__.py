@@ -1,0 +1,1 @@
+"""Greedy search: forward, backward, swaps, starts."""

@@ -1,0 +1,275 @@
+"""Greedy search (GSLDA): forward, backward, the better of both at each k, then swaps.
+
+Forward adds the feature that raises the criterion most, backward deletes the one that
+lowers it least; one run of each gives the whole path of k. A 1-swap local search
+polishes every set that is asked for. p x p is never formed for a factor pencil; a table on disk is
+searched by column generation, which gives the same sets.
+
+Costs (p features, n rows in the factor): forward O(p (n + k)) a step, for the largest
+eigenvalue O(p (n + k^2)); backward O(p n) a step, dense O(p^2); one scan of all p k swaps
+O(p (n + k)), for the largest eigenvalue O(p (n + k^2)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from ...errors import OptionError
+from ...pencil.budget import Budget
+from ...pencil.checks import check_k
+from ...pencil.problem import Problem
+from ...pencil.solution import Solution, Status, relative_gap
+from ...tables.streamed_pencil import StreamedPencil
+from ..column_generation import Trail, generate
+from ..moves import can_refine_many, starting_supports
+from ..secular import first_max
+from ..solver import Solver
+from .backward import backward_is_cheap, backward_pass
+from .forward import forward_pass
+from .start import best_of
+from .swap import swap_refine, working_criterion
+
+DIRECTIONS = ("auto", "forward", "backward", "both")
+BOTH_LIMIT = 2000
+N_STARTS = 2
+
+
+@dataclass
+class _Candidates:
+    """The sets found for each k, and the reason if a pass was cut short."""
+
+    sets: dict[int, list[np.ndarray]] = field(default_factory=dict)
+    n_steps: int = 0
+    stopped: Status | None = None
+
+    def take(self, found: dict[int, np.ndarray], ks: Sequence[int]) -> None:
+        self.n_steps += len(found)
+        for k in ks:
+            if k in found:
+                self.sets.setdefault(k, []).append(found[k])
+
+
+def solve_greedy(
+    problem: Problem,
+    budget: Budget,
+    *,
+    direction: str = "auto",
+    swap: bool = True,
+    n_starts: int | None = None,
+    max_iter: int | None = None,
+    random_state: int | None = None,
+) -> Solution:
+    """One cardinality; see `greedy_path` for the options."""
+    path = greedy_path(
+        problem,
+        [problem.k],
+        budget,
+        direction=direction,
+        swap=swap,
+        n_starts=n_starts,
+        max_iter=max_iter,
+        random_state=random_state,
+    )
+    return path[problem.k]
+
+
+def greedy_path(
+    problem: Problem,
+    ks: Sequence[int],
+    budget: Budget,
+    *,
+    direction: str = "auto",
+    swap: bool = True,
+    n_starts: int | None = None,
+    max_iter: int | None = None,
+    random_state: int | None = None,
+) -> dict[int, Solution]:
+    """All cardinalities in one forward and one backward run.
+
+    Parameters
+    ----------
+    direction : "auto", "forward", "backward" or "both"
+        "auto" runs both up to 2,000 features (and where a backward pass of the largest
+        eigenvalue is affordable), forward otherwise. A table on disk is searched forward.
+    swap : polish every set by 1-swaps
+    n_starts : further starts of the local search
+        Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
+        default 2 where only the largest eigenvalue counts (PCA, CCA), and none else. Where
+        p k^2 is above 2e6 only the best of all starts is polished.
+    max_iter : the most swaps of one local search, 1,000 by default
+    """
+    _check_options(direction, swap)
+    if n_starts is None:
+        n_starts = N_STARTS if swap and working_criterion(problem) == "lambda_max" else 0
+    if max_iter is not None:
+        budget.max_iter = check_k(max_iter, "max_iter")
+    rng = np.random.default_rng(random_state)
+    plan = _Plan(
+        _resolve_direction(problem, direction),
+        swap,
+        lambda part: starting_supports(part, n_starts, rng, budget),
+        can_refine_many,
+    )
+    if isinstance(problem.pencil, StreamedPencil):
+        return _search_on_disk(problem, ks, budget, plan)
+    return _search(problem, ks, budget, plan)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to search: what depends on the whole problem, also where a part of it is searched."""
+
+    direction: str
+    swap: bool
+    starts: Callable[[Problem], Iterable[np.ndarray]]
+    refines_many: Callable[[Problem], bool]
+    trail: Trail | None = None
+
+
+def _search(
+    problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
+) -> dict[int, Solution]:
+    candidates = _run_passes(problem, ks, budget, plan)
+    solutions: dict[int, Solution] = {}
+    for step, k in enumerate(sorted(candidates.sets)):
+        if solutions and budget.stop() is not None:
+            break
+        part = problem.with_k(k)
+        solutions[k] = _finish(part, candidates, budget, plan)
+        budget.report("greedy", "swap", step + 1, total=len(ks), objective=solutions[k].objective)
+    return solutions
+
+
+def _search_on_disk(
+    problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
+) -> dict[int, Solution]:
+    """The same search where the columns are on disk: see ../column_generation.py."""
+    starts = {k: list(plan.starts(problem.with_k(k))) for k in sorted(ks)}
+
+    def search(part: Problem, trail: Trail) -> dict[int, Solution]:
+        inside = np.searchsorted(problem.columns, part.columns)
+        own = replace(
+            plan,
+            starts=lambda each: [np.searchsorted(inside, S) for S in starts[each.k]],
+            refines_many=lambda each: plan.refines_many(problem.with_k(each.k)),
+            trail=trail,
+        )
+        return _search(part, ks, budget, own)
+
+    wanted = [np.empty(0, dtype=np.intp), *(S for sets in starts.values() for S in sets)]
+    outcome = generate(problem.with_k(max(ks)), np.concatenate(wanted), search, budget)
+    solutions = {}
+    for k, solution in outcome.found.items():
+        status = solution.status
+        if status is not Status.OPTIMAL and not outcome.is_confirmed:
+            status = budget.stop() or status
+        places = np.searchsorted(problem.columns, solution.support)
+        if status is Status.CONVERGED and tuple(places.tolist()) in outcome.doubtful:
+            status = Status.FEASIBLE
+        solutions[k] = replace(solution, status=status, scale=problem.unit, seconds=budget.seconds)
+    return solutions
+
+
+def _check_options(direction: str, swap: bool) -> None:
+    if not isinstance(swap, bool | np.bool_):
+        raise OptionError(f"swap is {swap!r}; it must be True or False")
+    if direction not in DIRECTIONS:
+        raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
+
+
+def _resolve_direction(problem: Problem, direction: str) -> str:
+    if isinstance(problem.pencil, StreamedPencil):
+        if direction not in ("auto", "forward"):
+            raise OptionError(
+                f"direction is {direction!r}; a table on disk is searched forward only"
+            )
+        return "forward"
+    if direction != "auto":
+        return direction
+    small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
+    return "both" if small else "forward"
+
+
+def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan) -> _Candidates:
+    direction = plan.direction
+    found = _Candidates()
+    # no search where there is no choice
+    trivial = {problem.pencil.size: problem.features, problem.include.size: problem.include}
+    found.take(trivial, ks)
+    ks = [k for k in ks if k not in trivial]
+    if ks and direction != "backward":
+        sets = forward_pass(problem.with_k(max(ks)), budget, "greedy")
+        found.take(sets, ks)
+        if plan.trail is not None:
+            plan.trail.orders.append((sets[max(ks)], problem.include.size))
+    if ks and direction != "forward":
+        found.take(backward_pass(problem, ks, budget, "greedy"), ks)
+    found.stopped = budget.stop()
+    if direction == "backward" and found.stopped is not None:
+        # a backward pass that was cut short has no small sets yet: forward gives some at once
+        missing = [k for k in ks if k not in found.sets]
+        if missing:
+            found.take(forward_pass(problem.with_k(max(missing)), budget, "greedy"), missing)
+    return found
+
+
+def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Plan) -> Solution:
+    """The best candidate for one k, polished; the status is that of the winner's own search."""
+    plain, starts = _distinct(candidates.sets[problem.k]), plan.starts(problem)
+    if plan.swap and candidates.stopped is None and not plan.refines_many(problem):
+        # so many features: only the best start is polished
+        plain, starts = [best_of(problem, budget, chain(plain, starts))], ()
+    watch = None if plan.trail is None else plan.trail.watch
+    found: list[tuple[np.ndarray, Status]] = []
+    n_iter, stopped = candidates.n_steps, candidates.stopped
+    for support in chain(plain, starts):
+        if stopped is not None:
+            break
+        end = Status.FEASIBLE
+        if plan.swap:
+            support, steps, end = swap_refine(problem, support, budget, watch)
+            n_iter += steps
+        found.append((support, end))
+        stopped = budget.stop()
+    found += [(support, Status.FEASIBLE) for support in plain]
+    winner = first_max(np.array([problem.score(support) for support, _ in found]))
+    support, status = found[winner]
+    status, bound = stopped or status, np.inf
+    if problem.k == 1:
+        support, bound = _best_single(problem)
+        status = Status.CONVERGED
+        if relative_gap(problem.score(support), bound, problem.unit) <= budget.gap_tol:
+            status = Status.OPTIMAL
+    return problem.solution(
+        support,
+        status=status,
+        solver="greedy",
+        bound=bound,
+        gap_tol=budget.gap_tol,
+        n_iter=n_iter,
+        seconds=budget.seconds,
+    )
+
+
+def _distinct(sets: list[np.ndarray]) -> list[np.ndarray]:
+    return list({tuple(np.sort(support)): support for support in sets}.values())
+
+
+def _best_single(problem: Problem) -> tuple[np.ndarray, float]:
+    """k = 1 is enumeration, hence a proof."""
+    choice = problem.include if problem.include.size else problem.features
+    ratio = (problem.pencil.diag_A / problem.pencil.diag_B)[choice]
+    bound = problem.score([choice[np.argmax(ratio)]])
+    return choice[[first_max(ratio)]], bound
+
+
+SOLVER = Solver(
+    name="greedy",
+    summary="forward and backward greedy search with 1-swap refinement (GSLDA)",
+    solve=solve_greedy,
+    path=greedy_path,
+)

@@ -1,0 +1,202 @@
+"""A proof that no set exceeds a bound, written to a file that others can check.
+
+The tree is that of a second search, made to be checked: its nodes are closed by witnesses that
+need no trust in how they were found (docs/proofs.md), where the compiled searches close theirs by
+tests whose reasons would be lost. It starts from the optimum and has little left to find.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError, OptionError
+from ...pencil.budget import Budget
+from ...pencil.factor_pencil import FactorPencil
+from ...pencil.pencil import Pencil
+from ...pencil.problem import make_problem
+from ...pencil.row_factor import RowFactor
+from ...pencil.solution import Solution, Status, relative_gap
+from ..exact.perspective.relaxation import ScaledPencil
+from ..exact.tree import FREE, IN, OUT, Target
+from .dual import DualProof
+from .file import ProofFile
+from .level import LevelProof
+from .witness import Statement
+
+# Searches for the largest eigenvalue take dense matrices.
+MOST_DENSE = 500
+# So do proofs about pencils that do not come from a table.
+MOST_MATRICES = 2000
+
+
+@dataclass(frozen=True)
+class ProofWish:
+    """Where a proof goes, and what its header says beside the mathematics.
+
+    Attributes
+    ----------
+    path : the file
+    names : of the features, or None
+    table : how the table was read from its file, as JSON values, or None
+    given : the set that the proof is to be about, if it is not the one that was found
+    sizes : features of every block, where some that have none were left out of the problem
+    """
+
+    path: Path
+    names: list[str] | None = None
+    table: dict[str, Any] | None = None
+    given: np.ndarray | None = None
+    sizes: list[int] | None = None
+
+
+def as_wish(proof: str | os.PathLike[str] | ProofWish) -> ProofWish:
+    """The wish itself, or that of a path; its folder must be there."""
+    if isinstance(proof, str | os.PathLike):
+        proof = ProofWish(Path(proof))
+    if not isinstance(proof, ProofWish):
+        raise OptionError(f"proof is {proof!r}; it must be the path of a file to write")
+    if proof.path.is_dir() or not proof.path.absolute().parent.is_dir():
+        raise InputError(f"{proof.path}: is no file that could be written; its folder must exist")
+    return proof
+
+
+class Prover:
+    """One problem and what a proof of it is about."""
+
+    def __init__(self, pencil: Pencil, k: Any, criterion: str, include: Any, exclude: Any) -> None:
+        # excluded features are OUT of the tree: the file speaks of the table as it is
+        self.problem = make_problem(pencil, k, criterion, include)
+        self.asked = make_problem(pencil, k, criterion, include, exclude)
+        self.state = np.full(pencil.size, FREE, dtype=np.int8)
+        self.state[self.problem.include] = IN
+        self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
+        self.state[self.exclude] = OUT
+        self.by_level = criterion == "lambda_max" and not pencil.is_rank_one
+        recipe = pencil.recipe
+        self.has_table = recipe is not None and (self.by_level or recipe.kind == "lda")
+        self.about = {"kind": "matrices"} if recipe is None else recipe.as_plain()
+        self._refuse()
+
+    def _refuse(self) -> None:
+        pencil = self.problem.pencil
+        if self.problem.quota is not None and not self.by_level:
+            raise OptionError(
+                "a proof for k per block needs criterion='lambda_max' and an A of rank above one"
+            )
+        most = MOST_DENSE if self.by_level else MOST_MATRICES
+        if pencil.size > most and (self.by_level or not self.has_table):
+            reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
+            raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
+        if isinstance(pencil, FactorPencil) and isinstance(pencil.W, RowFactor):
+            raise OptionError(
+                "a proof needs the table in memory as a dense array; give X.toarray() or "
+                "np.asarray(X) if memory allows"
+            )
+
+    def prove(self, found: Solution, budget: Budget, wish: ProofWish) -> Solution:
+        """Write the file; the solution then claims what the file shows, no more."""
+        with ProofFile() as file:
+            bound, stopped = self._show(found, budget, file)
+            bound = max(bound, found.objective)
+            shown = replace(
+                found,
+                bound=bound,
+                status=_status(found.objective, bound, found.scale, stopped or found.status, found),
+                seconds=budget.seconds,
+            )
+            file.write(wish.path, self._header(shown, wish))
+        return shown
+
+    def _show(
+        self, found: Solution, budget: Budget, file: ProofFile
+    ) -> tuple[float, Status | None]:
+        """Write the tree; what it shows, and what ended it early, if anything did."""
+        target = Target(self.asked, budget.gap_tol)
+        level = target.outward(target.cut(target.inward(found.objective)))
+        if np.isfinite(found.bound):  # a search that was stopped may know no more than that
+            level = max(level, found.bound)
+        if self.by_level:
+            return self._by_level(file, level, found.objective, budget)
+        return self._by_duals(file, target, level, found, budget)
+
+    def _by_level(
+        self, file: ProofFile, level: float, value: float, budget: Budget
+    ) -> tuple[float, Status | None]:
+        unit = self.asked.pencil.scale
+        if unit == 0:
+            file.leaf("level", {"E": None})
+            return 0.0, None
+        proof = LevelProof(self.problem, self.state, unit, file, budget)
+        if proof.write(level):
+            return level, None
+        file.clear()
+        return proof.write_root(value), budget.stop() or Status.GAP_LIMIT
+
+    def _by_duals(
+        self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
+    ) -> tuple[float, Status | None]:
+        # for a log-det A's factor may be turned; the proof speaks of the one that the classes make
+        scaled = ScaledPencil(replace(self.problem, criterion="trace"))
+        statement = Statement(self.problem.criterion, scaled)
+        self.about = statement.about()
+        # as a trace a log-det of rank one is known better; slack and more columns speak of the log
+        problem, value = self.problem, found.objective
+        as_trace = len(statement.scaled.H) == 1 and not statement.slack.any()
+        if as_trace:
+            problem = replace(problem, criterion=target.problem.criterion)
+            value, level = target.inward(value), target.inward(level)
+        proof = DualProof(problem, self.state, value, level, statement, file, budget)
+        try:
+            proof.write(found.support)
+        except np.linalg.LinAlgError:
+            raise OptionError(
+                "no proof: in units of B the features of A differ in size by more than double "
+                "precision can relate; rescale the columns, or leave the largest out"
+            ) from None
+        return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
+
+    def _names(self, wish: ProofWish) -> list[str] | None:
+        recipe = self.problem.pencil.recipe
+        if wish.names is not None or recipe is None or recipe.names is None:
+            return wish.names
+        return list(recipe.names) if len(recipe.names) == self.problem.pencil.size else None
+
+    def _header(self, shown: Solution, wish: ProofWish) -> dict[str, Any]:
+        from ... import __version__
+
+        problem, quota = self.problem, self.problem.quota
+        support, status = shown.support, shown.status
+        if wish.given is not None:
+            support, status = wish.given, Status.FEASIBLE
+        score = problem.score(support)
+        value = score - (problem.ceiling(support) - score)  # what rounding cannot take away
+        # a file may be read without the scale of the pencil: "optimal" is relative to the score
+        status = _status(value, shown.bound, 0.0, status, shown)
+        sizes = [problem.k] if quota is None else [quota[b] for b in sorted(quota)]
+        return {
+            "pencil": self.about,
+            "n_features": problem.pencil.size,
+            "names": self._names(wish),
+            "k": sizes if wish.sizes is None else wish.sizes,
+            "criterion": problem.criterion,
+            "include": problem.include.tolist(),
+            "exclude": self.exclude.tolist(),
+            "support": support.tolist(),
+            "objective": value,
+            "bound": shown.bound,
+            "gap_tol": shown.gap_tol,
+            "status": str(status),
+            "table": wish.table,
+            "made_by": f"eigensieve {__version__}",
+        }
+
+
+def _status(value: float, bound: float, scale: float, otherwise: Status, found: Solution) -> Status:
+    if relative_gap(value, bound, scale) <= found.gap_tol:
+        return Status.OPTIMAL
+    return Status.GAP_LIMIT if otherwise is Status.OPTIMAL else otherwise

@@ -1,0 +1,137 @@
+"""An upper bound without a search: what a fitted model can say of its own optimality at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..pencil.factor_pencil import FactorPencil
+from ..pencil.grading import MOST_BLUR
+from ..pencil.pencil import Pencil
+from ..pencil.problem import Problem
+from ..pencil.solution import relative_gap
+from ..tables.device_pencil import DevicePencil
+from ..tables.streamed_pencil import StreamedPencil
+from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
+from .exact.tree import Target
+from .identity_form import diagonal_root, to_identity_form
+from .relaxed.sparse_pca_relaxation import Relaxation
+from .spectral_bound import diagonal_below, spectral_upper_bound
+
+# A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
+DENSE_LIMIT = 1500
+# A step of the relaxation costs about c^2 p for an A of rank c.
+MOST_WORK = 2e7
+DEVICE_WORK = 1e9
+# The spectral bound costs a few times this much, once: a second is not cheap any more.
+SPECTRAL_WORK = 2e9
+# It is found in memory, for a table on disk of up to so many entries (256 MB).
+LOADED_ENTRIES = 2**25
+# The semidefinite relaxation: up to so many features, where the gap is above a hundredth; a tenth
+# of a second of steps gives nearly all of it.
+RELAXATION_LIMIT = 150
+RELAXATION_STEPS = 50
+WIDE_GAP = 0.01
+SHARES = (0.25, 0.5, 0.75, 0.9)
+# Of a sum of logarithms, relatively.
+ROUNDING = 1e-12
+
+
+def root_bound(problem: Problem, support: np.ndarray) -> float:
+    """No set of k features has a larger criterion; inf where finding out is not cheap.
+
+    The perspective bound for the trace and log-det criteria, the spectral bound for the largest
+    eigenvalue (and the trace, which is never smaller; for PCA the semidefinite relaxation).
+    ``support`` is where the perspective bound starts from: any set of k features will do, a good
+    one saves time.
+    """
+    pencil = problem.pencil
+    if problem.k == 1:
+        # all criteria order single features by the same ratio: the best one is the bound
+        return problem.ceiling([int(np.argmax(pencil.diag_A / pencil.diag_B))])
+    if not isinstance(pencil, FactorPencil) and pencil.size > DENSE_LIMIT:
+        return np.inf
+    if isinstance(pencil, StreamedPencil) and pencil.rows is pencil.H:
+        n, p = pencil.rows.shape
+        if n * p > LOADED_ENTRIES or n * n * p > SPECTRAL_WORK:
+            return np.inf
+        pencil = pencil.load_all()
+        problem = replace(problem, pencil=pencil)
+    target = Target(problem, 0.0)
+    # sets within the quotas are sets: a bound on all holds for them
+    work = replace(target.problem, quota=None)
+    c = _rank(pencil)
+    most = DEVICE_WORK if isinstance(pencil, DevicePencil) else MOST_WORK
+    is_cheap = c * c * pencil.size <= most
+    if work.criterion != "lambda_max":
+        return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
+    if isinstance(pencil, FactorPencil) and c * c * pencil.size > SPECTRAL_WORK:
+        return np.inf
+    bound = spectral_upper_bound(problem)
+    if is_cheap and pencil.is_psd and c < pencil.size // 2:
+        trace = replace(work, criterion="trace")
+        bound = min(bound, _perspective_bound(trace, support))
+    if relative_gap(problem.score(support), bound, problem.unit) > WIDE_GAP:
+        bound = min(bound, _relaxed_bound(problem))
+    return bound
+
+
+def _rank(pencil: Pencil) -> int:
+    """The rank of A, or an upper bound on it: its factor is not decomposed for this."""
+    if isinstance(pencil, FactorPencil):
+        return min(len(pencil.H), pencil.size)
+    return min(len(pencil.spectral_factor[0]), pencil.size)
+
+
+def _relaxed_bound(problem: Problem) -> float:
+    """For PCA of few features: the spectral bound helped by the semidefinite relaxation.
+
+    For every symmetric Y the largest eigenvalue of A on k features is at most that of A - Y, which
+    has a spectral bound, plus k max |Y_ij|. A share of the relaxation's Y often beats all of it.
+    """
+    pencil = problem.pencil
+    if not 1 < problem.k < pencil.size <= RELAXATION_LIMIT:
+        return np.inf
+    root = diagonal_root(pencil)
+    if root is None:
+        return np.inf
+    A = to_identity_form(pencil, root).A
+    relaxation = Relaxation(A, problem.k)
+    for _ in range(RELAXATION_STEPS):
+        relaxation.step()
+    relaxation.look()
+    bounds = [relaxation.upper]
+    for share in SHARES:
+        Y = share * relaxation.multiplier
+        rest = Pencil._trusted(A - Y, None, blocks=pencil.blocks)
+        limit = spectral_upper_bound(replace(problem, pencil=rest))
+        bounds.append(limit + problem.k * float(np.abs(Y).max()))
+    return min(bounds)
+
+
+def _perspective_bound(problem: Problem, support: np.ndarray) -> float:
+    weights = np.zeros(problem.pencil.size)
+    weights[support] = 1.0
+    scaled = ScaledPencil(problem)
+    if scaled.blur > MOST_BLUR:
+        return hadamard_bound(problem)
+    return relax_all(problem, scaled, start_state(problem), weights).bound
+
+
+def hadamard_bound(problem: Problem) -> float:
+    """No set has a larger log-det: det(A + B) <= the product of its diagonal, B >= a diagonal.
+
+    It is the same whatever the sizes of the features.
+    """
+    gains = hadamard_gains(problem.pencil)
+    forced = gains[problem.include]
+    free = np.sort(np.delete(gains, problem.include))
+    need = problem.k - forced.size
+    return float(forced.sum() + free[free.size - need :].sum())
+
+
+def hadamard_gains(pencil: Pencil) -> np.ndarray:
+    """What every feature can add to a log-det; no set has more than the sum of its features."""
+    gains: np.ndarray = np.log((pencil.diag_A + pencil.diag_B) / diagonal_below(pencil))
+    return gains * (1 + ROUNDING)

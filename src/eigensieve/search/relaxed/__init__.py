@@ -1,0 +1,1 @@
+"""Searches that relax the cardinality: thresholding, D.C. programming, the lasso, semidefinite."""

@@ -1,0 +1,345 @@
+"""`solve`, `solve_path`, `solve_components`, `available_solvers`: the door to every solver file."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import pkgutil
+from collections.abc import Iterable, Sequence
+from functools import cache
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, OptionError
+from ..pencil.budget import Budget, Callback
+from ..pencil.checks import check_k
+from ..pencil.pencil import Pencil
+from ..pencil.problem import Problem, make_problem
+from ..pencil.solution import Solution, SolutionPath
+from ..tables.streamed_pencil import StreamedPencil
+from .exact.tree import check_client
+from .on_disk import check_on_disk, solve_on_disk
+from .proof.proof import ProofWish, Prover, as_wish
+from .solver import Solver
+
+# Arguments that every call may carry; a solver gets those it declares.
+SHARED_OPTIONS = ("random_state", "n_jobs", "client")
+# Options that count something, wherever they occur, and the least they may be.
+LEAST = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
+
+
+def solve(
+    pencil: Pencil,
+    k: int | Sequence[int] | None,
+    solver: str = "greedy",
+    criterion: str = "lambda_max",
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+    time_limit: float | None = None,
+    gap_tol: float = 1e-6,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | None = None,
+    client: Any = None,
+    proof: str | os.PathLike[str] | ProofWish | None = None,
+    **solver_options: Any,
+) -> Solution:
+    """Choose k features of a pencil.
+
+    Parameters
+    ----------
+    pencil : Pencil
+    k : int, or one int per block of the pencil (kx, ky)
+        None for as many as the penalty ``rho`` leaves, for solvers that have that option.
+    solver : name, see `available_solvers`
+    criterion : "lambda_max", "trace" or "logdet"
+    include, exclude : feature indices that must, or must not, be chosen
+    time_limit : seconds; the best set so far is returned
+    gap_tol : relative gap at which a certificate counts as closed
+    n_jobs : threads, for solvers that use them; the result does not depend on it
+    callback : called with progress events
+    random_state : seed, for solvers that use random starts; None is 0: no two calls differ
+    client : dask.distributed.Client, optional
+        Of a cluster whose workers share a long exact search; the result does not depend on it.
+        Solvers that have no use for it ignore it, as they do n_jobs.
+    proof : path, optional
+        A file to write that shows the bound to anybody who has the table, see `check_proof` and
+        docs/proofs.md. The solution then claims what the file shows, no more; writing it counts
+        towards the time limit.
+    **solver_options : options of that solver
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np, eigensieve as es
+    >>> X = np.random.default_rng(0).normal(size=(40, 6)) * [1, 3, 1, 3, 1, 1]
+    >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
+    [1, 3]
+    """
+    pencil = _in_memory_if_small(pencil)
+    if k is None:
+        k = _most(pencil, exclude, solver_options)
+    problem = make_problem(pencil, k, criterion, include, exclude)
+    budget = Budget(time_limit, gap_tol, callback)
+    shared = _check_shared(random_state, n_jobs, client)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
+    if proof is None:
+        with budget.interruptible():
+            return _run(chosen, problem, budget, options)
+    if not chosen.certifies:
+        raise OptionError(f"solver {solver!r} proves nothing, so there is no proof; use 'exact'")
+    wish, prover = as_wish(proof), Prover(pencil, k, criterion, include, exclude)
+    with budget.interruptible():
+        found = _run(chosen, problem, budget, options)
+        return prover.prove(found, budget, wish)
+
+
+def solve_path(
+    pencil: Pencil,
+    ks: Iterable[int] | Iterable[Sequence[int]] | None = None,
+    solver: str = "greedy",
+    criterion: str = "lambda_max",
+    include: Sequence[int] = (),
+    exclude: Sequence[int] = (),
+    time_limit: float | None = None,
+    gap_tol: float = 1e-6,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | None = None,
+    client: Any = None,
+    **solver_options: Any,
+) -> SolutionPath:
+    """Solutions for several k; ``path[k]`` is the one with k features.
+
+    ``ks`` defaults to the first 50 that are possible: 1, 2, ... For a pencil with blocks it may
+    list pairs, and ``path[kx, ky]`` is the solution with as many of each. The other parameters
+    are those of `solve`; the time limit is for the whole path, and a k that was not reached is
+    missing.
+
+    Examples
+    --------
+    >>> import numpy as np, eigensieve as es
+    >>> X = np.random.default_rng(0).normal(size=(40, 6))
+    >>> path = es.solve_path(es.pca_pencil(X))
+    >>> path.ks
+    [1, 2, 3, 4, 5, 6]
+    """
+    pencil = _in_memory_if_small(pencil)
+    sizes = _path_sizes(pencil, ks, criterion, include, exclude)
+    for k in (sizes[0], sizes[-1]):
+        problem = make_problem(pencil, k, criterion, include, exclude)
+    if problem.quota is not None:  # pairs have no smallest and largest: look at each
+        for k in sizes:
+            problem.with_k(k)
+    budget = Budget(time_limit, gap_tol, callback)
+    shared = _check_shared(random_state, n_jobs, client)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
+    with budget.interruptible():
+        if chosen.path is not None and problem.quota is None:
+            solutions: dict[Any, Solution] = chosen.path(problem, sizes, budget, **options)
+        else:
+            solutions = {}
+            for k in sizes:
+                if solutions and budget.stop() is not None:
+                    break
+                part = problem.with_k(k)
+                chosen, options = _prepare(part, solver, solver_options, shared)
+                if solutions and chosen.warm_start:
+                    options["start"] = solutions[max(solutions)].support
+                solutions[k] = _run(chosen, part, budget, options)
+    early = len(solutions) < len(sizes) or any(s.status.is_early for s in solutions.values())
+    return SolutionPath(solutions, budget.stop() if early else None)
+
+
+def _size(k: Any) -> int | tuple[int, ...]:
+    """A cardinality, or one per block."""
+    return (
+        tuple(check_k(part) for part in k) if isinstance(k, Sequence | np.ndarray) else check_k(k)
+    )
+
+
+def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> int:
+    """All features, where a penalty decides how many of them are taken."""
+    if options.get("rho") is None:
+        raise InputError("k is None; say how many features, or give a solver's penalty rho")
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    return max(1, pencil.size - np.unique(exclude).size)
+
+
+def _path_sizes(
+    pencil: Pencil,
+    ks: Iterable[Any] | None,
+    criterion: str,
+    include: Sequence[int],
+    exclude: Sequence[int],
+) -> list[Any]:
+    """The cardinalities of a path, ascending; by default the first 50 that are possible."""
+    if ks is None:
+        smallest = make_problem(
+            pencil, max(1, len(np.unique(include))), criterion, include, exclude
+        )
+        return list(range(smallest.k, min(smallest.pencil.size, smallest.k + 49) + 1))
+    try:
+        sizes = sorted({_size(k) for k in ks})
+    except TypeError:
+        raise OptionError(
+            f"ks is {ks!r}; it must list cardinalities, such as [5, 10], or pairs of them"
+        ) from None
+    if not sizes:
+        raise OptionError("ks is empty: name at least one cardinality")
+    return sizes
+
+
+def finds_jointly(solver: str) -> bool:
+    """Whether a solver finds all components at once."""
+    found = find_solvers().get(solver)
+    return found is not None and found.components is not None
+
+
+def solve_components(
+    pencil: Pencil,
+    ks: Sequence[int | None],
+    solver: str,
+    time_limit: float | None = None,
+    random_state: int | None = None,
+    **solver_options: Any,
+) -> tuple[np.ndarray, list[Solution]]:
+    """The solver's own loadings (p, m), and a Solution for each component's features.
+
+    ``ks`` has one entry per component: k, or None for as many as the penalty leaves. No component
+    is taken out of the pencil, so that all Solutions are of the pencil as it is.
+    """
+    pencil = _in_memory_if_small(pencil)
+    problem = make_problem(pencil, max(pencil.size if k is None else k for k in ks))
+    budget = Budget(time_limit)
+    shared = _check_shared(random_state)
+    chosen, options = _prepare(problem, solver, solver_options, shared)
+    assert chosen.components is not None
+    with budget.interruptible():
+        return chosen.components(problem, ks, budget, **options)
+
+
+def available_solvers() -> dict[str, str]:
+    """The solvers, each with a line that says what it is.
+
+    Examples
+    --------
+    >>> import eigensieve as es
+    >>> "greedy" in es.available_solvers()
+    True
+    """
+    return {name: solver.summary for name, solver in find_solvers().items()}
+
+
+def serves(solver: str, pencil: Pencil, criterion: str) -> bool:
+    """Whether a solver is made for a criterion on this pencil; an unknown one is let through."""
+    found = find_solvers().get(solver)
+    if found is None or criterion not in found.criteria:
+        return found is None
+    return found.refuses is None or found.refuses(make_problem(pencil, 1, criterion)) is None
+
+
+@cache
+def find_solvers() -> dict[str, Solver]:
+    """Every module below this folder that declares a ``SOLVER``."""
+    package = importlib.import_module(__package__ or "eigensieve.search")
+    found = {}
+    for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module_info.name.endswith("_kernel"):  # compiling takes time
+            continue
+        solver = getattr(importlib.import_module(module_info.name), "SOLVER", None)
+        if solver is not None:
+            found[solver.name] = solver
+    return dict(sorted(found.items()))
+
+
+def _prepare(
+    problem: Problem,
+    name: str,
+    given: dict[str, Any],
+    shared: dict[str, Any],
+) -> tuple[Solver, dict[str, Any]]:
+    """The solver, and the options it will be called with, checked."""
+    solvers = find_solvers()
+    if name not in solvers:
+        raise OptionError(f"solver is {name!r}; it must be one of {', '.join(solvers)}")
+    solver = solvers[name]
+    if solver.choose is not None:
+        solver = solvers[solver.choose(problem)]
+    if problem.criterion not in solver.criteria:
+        raise OptionError(
+            f"solver {name!r} does not know criterion {problem.criterion!r}; "
+            f"it knows {', '.join(solver.criteria)}"
+        )
+    if solver.max_features is not None and problem.pencil.size > solver.max_features:
+        raise OptionError(
+            f"solver {name!r} takes at most {solver.max_features} features, "
+            f"and the pencil has {problem.pencil.size}"
+        )
+    reason = None if solver.refuses is None else solver.refuses(problem)
+    if reason is not None:
+        raise OptionError(f"solver {name!r} {reason}")
+    if isinstance(problem.pencil, StreamedPencil):
+        check_on_disk(solver, problem)
+    known = _options_of(solver)
+    own = [option for option in known if option not in SHARED_OPTIONS]
+    unknown = sorted(set(given) - set(own))
+    if unknown:
+        raise OptionError(
+            f"solver {name!r} has no option {', '.join(unknown)}; "
+            f"it has {', '.join(own) if own else 'none'}"
+        )
+    for option, least in LEAST.items():
+        value = given.get(option)
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if value is not None and not (is_whole and int(value) >= least):
+            raise OptionError(
+                f"{option} is {value!r}; it must be a whole number >= {least}, or None"
+            )
+    return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
+
+
+def _check_shared(
+    random_state: int | None, n_jobs: int | None = None, client: Any = None
+) -> dict[str, Any]:
+    """The shared options, by name, checked."""
+    for option, value in (("random_state", random_state), ("n_jobs", n_jobs)):
+        if isinstance(value, bool) or not isinstance(value, Integral | None):
+            raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
+    if random_state is not None and random_state < 0:
+        raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
+    if n_jobs == 0:
+        raise OptionError("n_jobs is 0; it must be a number of threads, or -1 for all cores")
+    if client is not None:
+        check_client(client)
+    seed = 0 if random_state is None else random_state  # the same call gives the same answer
+    return dict(zip(SHARED_OPTIONS, (seed, n_jobs, client)))
+
+
+def _options_of(solver: Solver) -> list[str]:
+    assert solver.solve is not None
+    parameters = inspect.signature(solver.solve).parameters.values()
+    return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
+def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, Any]) -> Solution:
+    assert solver.solve is not None
+    if solver.warm_start and options.get("start") is not None:
+        options = {**options, "start": problem.places(options["start"])}
+    if isinstance(problem.pencil, StreamedPencil):
+        return solve_on_disk(solver, problem, budget, options)
+    return solver.solve(problem, budget, **options)
+
+
+def _in_memory_if_small(pencil: Any) -> Any:
+    """A table on disk that is no larger than one block of it is read as a whole."""
+    if isinstance(pencil, StreamedPencil) and pencil.is_small:
+        return pencil.load_all()
+    return pencil

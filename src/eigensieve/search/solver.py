@@ -1,0 +1,63 @@
+"""What a solver file declares about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..pencil.criteria import CRITERIA
+from ..pencil.problem import Problem
+from ..pencil.solution import Solution
+
+SolveFunction = Callable[..., Solution]
+PathFunction = Callable[..., dict[int, Solution]]
+ComponentsFunction = Callable[..., tuple[np.ndarray, list[Solution]]]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver: its functions and what it can do.
+
+    Attributes
+    ----------
+    name : str, also the name of its file
+    summary : one line for tables and help texts
+    solve : function (problem, budget, *, options) -> Solution
+    path : function (problem, ks, budget, *, options) -> {k: Solution}, optional
+        Only if a whole path is cheaper than one solve per k.
+    components : function (problem, ks, budget, *, options) -> loadings, [Solution], optional
+        All components of a PCA at once, for a method without deflation: its own loadings
+        (n_features, m), of unit norm, and the Solution of each component's support. ks has
+        one entry per component: k, or None where a penalty decides.
+    criteria : the criteria it understands
+    certifies : whether it can prove optimality
+    max_features : the largest pencil it accepts, None for any
+    refuses : function (problem) -> why the solver is not made for this problem, or None
+    choose : function (problem) -> name of the solver to take, instead of ``solve``
+    warm_start : whether its option ``start`` is a set of features, of any size; then it is
+        started along a path from the set before
+    """
+
+    name: str
+    summary: str
+    solve: SolveFunction | None = None
+    path: PathFunction | None = None
+    components: ComponentsFunction | None = None
+    criteria: Sequence[str] = CRITERIA
+    certifies: bool = False
+    max_features: int | None = None
+    refuses: Callable[[Problem], str | None] | None = None
+    choose: Callable[[Problem], str] | None = None
+    warm_start: bool = False
+
+
+def seeks_one_direction(problem: Problem) -> str | None:
+    """For ``refuses``: only the largest eigenvalue, or a rank-one A, where all criteria agree."""
+    if problem.criterion == "lambda_max" or problem.pencil.is_rank_one:
+        return None
+    return (
+        f"seeks one direction and needs a rank-one A for criterion {problem.criterion!r}; "
+        "use 'greedy', 'perspective' or 'leaps'"
+    )

@@ -1,0 +1,1 @@
+"""Everything before the pencil: kinds of tables, class statistics, shrinkage, builders."""

@@ -1,0 +1,1 @@
+"""A centred table known by its products."""

@@ -1,0 +1,115 @@
+"""The pencil of a wide table on disk: diagonals in memory, columns as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import PencilError
+from ..pencil.factor_pencil import FactorPencil
+from .operators.streamed_rows import StreamedRows, is_small
+
+
+class StreamedPencil(FactorPencil):
+    """A factor pencil of which H or W is on disk.
+
+    What every search may ask is answered: sums over all features by a pass over the table, few
+    columns by reading them. `load` and `parts` give ordinary pencils in memory.
+
+    Parameters
+    ----------
+    H, W : array or StreamedRows (c, p), (m, p); one of them is on disk. W may be None
+    d : array (p,), positive
+    core : see `FactorPencil`
+    diag_A, diag_B : arrays (p,), where they are known already
+    """
+
+    def __init__(
+        self,
+        H: np.ndarray | StreamedRows,
+        W: np.ndarray | StreamedRows | None,
+        d: np.ndarray,
+        *,
+        core: np.ndarray | None = None,
+        diag_A: np.ndarray | None = None,
+        diag_B: np.ndarray | None = None,
+    ) -> None:
+        self.H: Any = H
+        self.W: Any = np.empty((0, H.shape[1])) if W is None else W
+        self.d, self.core, self.blocks = d, core, None
+        on_disk = [rows for rows in (self.H, self.W) if isinstance(rows, StreamedRows)]
+        if len(on_disk) != 1:
+            raise PencilError(f"one of H and W must be on disk, not {len(on_disk)} of them")
+        self.rows = on_disk[0]
+        for name, diagonal in (("diag_A", diag_A), ("diag_B", diag_B)):
+            if diagonal is not None:
+                self.__dict__[name] = diagonal
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is as well in memory."""
+        return is_small(len(self.rows), self.size)
+
+    def load(self, index: np.ndarray) -> FactorPencil:
+        """The pencil of some features, in memory."""
+        index = np.asarray(index, dtype=np.intp)
+        part = FactorPencil(self.H[:, index], self.W[:, index], self.d[index], core=self.core)
+        return self._with_diagonals(part, index)
+
+    def load_all(self) -> FactorPencil:
+        """The whole pencil, in memory."""
+        return self.load(np.arange(self.size))
+
+    def take(self, index: np.ndarray) -> FactorPencil:
+        """The pencil of some features, in ascending order; in memory if they are few."""
+        if is_small(len(self.rows), np.size(index)):
+            return self.load(index)
+        part = StreamedPencil(
+            _take(self.H, index), _take(self.W, index), self.d[index], core=self.core
+        )
+        return self._with_diagonals(part, index)
+
+    def parts(self) -> Iterator[tuple[slice, FactorPencil]]:
+        """All features, some at a time, each as a pencil in memory: one pass over the table."""
+        for where, rows in self.rows.column_blocks():
+            H = rows if self.rows is self.H else self.H[:, where]
+            W = rows if self.rows is self.W else self.W[:, where]
+            part = FactorPencil(H, W, self.d[where], core=self.core)
+            yield where, self._with_diagonals(part, where)
+
+    def with_A(self, H: np.ndarray | StreamedRows, core: np.ndarray | None) -> StreamedPencil:
+        """The pencil with another A and the same B."""
+        return StreamedPencil(H, self.W, self.d, core=core, diag_B=self.diag_B)
+
+    def largest_entries(self, index: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of some columns of A, where diag(B) = 1, the k entries of largest modulus.
+
+        Returns
+        -------
+        sizes, places : arrays (m, k), descending; ties go to the lowest index
+        """
+        own = self.H[:, index] / np.sqrt(self.diag_B[index])
+        own = own if self.core is None else self.core @ own
+        sizes, places = np.full((index.size, k), -np.inf), np.zeros((index.size, k), dtype=np.intp)
+        for where, part in self.parts():
+            entries = np.abs(own.T @ part.H / np.sqrt(part.diag_B))
+            for row, entry in enumerate(entries):
+                new = np.flatnonzero(entry > sizes[row, -1])
+                both = np.append(sizes[row], entry[new])
+                best = np.argsort(-both, kind="stable")[:k]
+                sizes[row] = both[best]
+                places[row] = np.append(places[row], new + where.start)[best]
+        return sizes, places
+
+    def _with_diagonals(self, part: FactorPencil, index: Any) -> Any:
+        """The part, with as much of its diagonals as is known."""
+        for name in ("diag_A", "diag_B"):
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name][index]
+        return part
+
+
+def _take(rows: Any, index: np.ndarray) -> Any:
+    return rows.take(index) if isinstance(rows, StreamedRows) else rows[:, index]

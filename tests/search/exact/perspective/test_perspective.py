@@ -1,0 +1,52 @@
+"""Perspective branch and bound: what the first relaxations leave behind when time is up."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import eigensieve as es
+from eigensieve.pencil.budget import Budget
+from eigensieve.pencil.problem import make_problem
+from eigensieve.pencil.solution import Status
+from eigensieve.search.exact.perspective import perspective
+
+
+class Looks(Budget):
+    """Time is up after some looks at the clock."""
+
+    looks = 0
+    most = 10_000
+
+    def stop(self) -> Status | None:
+        self.looks += 1
+        return Status.TIME_LIMIT if self.looks > self.most else None
+
+
+def test_more_time_never_gives_a_worse_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A branch that time ran out for keeps the bound of its parent."""
+    monkeypatch.setattr(perspective, "LARGE", 50)
+    monkeypatch.setattr(perspective, "STEP_WORK", 1)  # look at the clock after every step
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 300))
+    X[:, :20] += 0.5 * y[:, None]
+    pencil = es.lda_pencil(X, y, shrinkage=0.3)
+    problem = make_problem(pencil, 5, "trace")
+
+    def look(most: int) -> tuple[es.Solution, int]:
+        budget = Looks()
+        budget.most = most
+        solution = perspective.solve_perspective(problem, budget, random_state=0)
+        solution.verify(pencil)
+        return solution, budget.looks
+
+    optimum, looks = look(10_000)
+    assert optimum.is_certified
+    solutions = [look(most)[0] for most in range(looks - 600, looks, 75)]
+    assert len({s.n_nodes for s in solutions}) > 5  # ended in the middle of many branches
+    for short, longer in itertools.pairwise(solutions):
+        assert short.objective <= longer.objective * (1 + 1e-9)
+        assert optimum.objective <= longer.bound <= short.bound * (1 + 1e-12)
