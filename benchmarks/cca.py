@@ -210,19 +210,19 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--slow", action="store_true", help="also SAR, OMP-CCA, ElasticNetCCA")
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     # the peers' warnings stay, one line each
     warnings.formatwarning = lambda text, kind, *_: f"  {kind.__name__}: {str(text)[:80]}\n"
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
     with_peer = has_peer()
-    for model in wishes.models.split(","):
+    for model in options.models.split(","):
         table: dict[str, list[Row]] = {}
-        for seed in range(wishes.seeds):
+        for seed in range(options.seeds):
             rng = np.random.default_rng(seed)
             train, fresh = draw(rng, N, model), draw(rng, FRESH, model)
             rows = list(ours(train, fresh))
             if with_peer:
-                rows += theirs(train, fresh, wishes.slow)
+                rows += theirs(train, fresh, options.slow)
             for name, row in rows:
                 table.setdefault(name, []).append(row)
         report(model, table)

@@ -51,7 +51,7 @@ LOGARITHMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "prostate_raw": lambda X: np.log2(np.maximum(X, 20.0)),
 }
 SEPARATOR = "  "
-MOST_COUNTED = 3_000_000
+MAX_COUNTED = 3_000_000
 
 
 # -- data ------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def _reference(row: Row, run: Run, pencil: es.Pencil, given: argparse.Namespace)
     )  # fmt: skip
     found, open_end, mark = plain.solution.n_nodes, plain.solution.status.is_early, ""
     if open_end and found < enough and run.solution.is_certified:
-        counted, open_end = count_plain_nodes(pencil, run.solution, min(enough, MOST_COUNTED))
+        counted, open_end = count_plain_nodes(pencil, run.solution, min(enough, MAX_COUNTED))
         found, mark = max(found, counted), "*"
     ratio = found / nodes
     good = ratio >= row.factor if row.factor else None

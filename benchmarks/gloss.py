@@ -199,13 +199,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--repeats", type=int, default=3)
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
     es.gloss_path(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 3)  # compiled
     # rivals that do not converge at a loose tolerance say so: their figures do, too
     warnings.simplefilter("ignore")
-    for name in wishes.sets.split(","):
-        compare_speed(name, wishes.repeats)
+    for name in options.sets.split(","):
+        compare_speed(name, options.repeats)
     report_processes()
 
 

@@ -94,10 +94,10 @@ def main() -> None:
     """Run everything and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=("all", *PARTS), default="all")
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
     for name, run in PARTS.items():
-        if wishes.part in ("all", name):
+        if options.part in ("all", name):
             run()
 
 

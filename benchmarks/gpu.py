@@ -33,7 +33,7 @@ from eigensieve.tables.device_pencil import DevicePencil
 from eigensieve.tables.kinds.arrays import to_numpy
 
 REPEATS = 3
-LEAST_RATIO = 20.0
+MIN_RATIO = 20.0
 CLASSES = 5
 
 
@@ -62,7 +62,7 @@ class Row:
     def verdict(self) -> str:
         if self.bar is None:
             return "-"
-        return "ok" if self.device_seconds < self.bar and self.ratio >= LEAST_RATIO else "MISSED"
+        return "ok" if self.device_seconds < self.bar and self.ratio >= MIN_RATIO else "MISSED"
 
 
 class Device:
@@ -267,7 +267,7 @@ def main() -> None:
     rows = []
     for row in measure(device, options.only, options.quick):
         rows.append(row)
-        bar = "" if row.bar is None else f" (bar {row.bar:g} s, {LEAST_RATIO:g} x)"
+        bar = "" if row.bar is None else f" (bar {row.bar:g} s, {MIN_RATIO:g} x)"
         print(
             f"{row.name:16s} {row.size:20s} CPU {row.cpu_seconds:8.3f} s, device "
             f"{row.device_seconds:8.4f} s, {row.ratio:6.1f} x; {row.agreement}; "

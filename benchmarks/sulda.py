@@ -146,11 +146,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--repeats", type=int, default=3)
-    wishes = parser.parse_args()
+    options = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
     es.basis_pursuit(np.eye(3, 5), np.ones(3))  # compiled outside the clock
-    for name in wishes.sets.split(","):
-        compare_speed(name, wishes.repeats)
+    for name in options.sets.split(","):
+        compare_speed(name, options.repeats)
     print()
     for name in ("srbct", "brain"):
         report_rotation(name)

@@ -231,12 +231,12 @@ def test_the_path_is_made_of_single_fits() -> None:
     assert (entry == 0).sum() == 12 - len(set().union(*map(set, found["names"].values())))
 
 
-def refused(adata: Any, **wishes) -> None:
-    es.tl.sparse_lda(adata, **({"groupby": "type"} | wishes))
+def refused(adata: Any, **constraints) -> None:
+    es.tl.sparse_lda(adata, **({"groupby": "type"} | constraints))
 
 
 @pytest.mark.parametrize(
-    ("wishes", "said"),
+    ("constraints", "said"),
     [
         ({"groupby": "typ"}, "'typ', but .obs has no such column; close: 'type'"),
         ({"groupby": None}, "must be the name of a column of .obs"),
@@ -256,14 +256,14 @@ def refused(adata: Any, **wishes) -> None:
         ({"key_added": "type"}, "would replace the groups"),
     ],
 )
-def test_refusals_say_what_to_do(wishes, said) -> None:
+def test_refusals_say_what_to_do(constraints, said) -> None:
     adata = make_cells()
     adata.layers["counts"] = adata.X.copy()
     adata.obs["one"], adata.obs["own"] = "same", adata.obs_names
     adata.obs["none"], adata.obs["real"] = np.nan, np.linspace(0, 1, 60)
     before = str(adata)
     with pytest.raises(InputError, match=said):
-        refused(adata, **wishes)
+        refused(adata, **constraints)
     assert str(adata) == before
 
 

@@ -46,10 +46,10 @@ def test_the_column_of_groups_is_no_rival(run, patients: pd.DataFrame) -> None:
 def test_the_set_of_a_fit_with_groups_and_gaps(run, patients: pd.DataFrame) -> None:
     patients.loc[[1, 5, 30], "g0"] = np.nan
     patients.to_csv("t.csv", index=False)
-    wishes = ("--groups", "patient", "--missing", "median", "--json")
+    options = ("--groups", "patient", "--missing", "median", "--json")
     args = ("fit", "t.csv", "--target", "kind", "--k", 2, "--repeats", 1)
-    fitted = json.loads(run(*args, *wishes).stdout)
-    result = run(*CERTIFY, "--features", ",".join(fitted["features"]), *wishes)
+    fitted = json.loads(run(*args, *options).stdout)
+    result = run(*CERTIFY, "--features", ",".join(fitted["features"]), *options)
     found = json.loads(result.stdout)
     assert found["n_features"] == fitted["n_features"] == 8
     assert found["objective"] == pytest.approx(fitted["objective"], rel=1e-8)
@@ -77,15 +77,15 @@ def test_a_proof_with_groups_is_accepted(run, patients: pd.DataFrame) -> None:
 
 
 def test_no_proof_of_numbers_that_are_not_in_the_file(run, patients: pd.DataFrame) -> None:
-    wishes = ("--features", "g0", "--missing", "median", "--proof", "p.jsonl")
-    said = run(*CERTIFY, *wishes, code=2).stderr
+    options = ("--features", "g0", "--missing", "median", "--proof", "p.jsonl")
+    said = run(*CERTIFY, *options, code=2).stderr
     assert "--missing median does not go with --proof" in said
     assert not Path("p.jsonl").exists()
 
 
 def test_the_noun_is_that_of_the_whole_output(run, patients: pd.DataFrame) -> None:
-    wishes = ("--ignore", "patient", "--noun", "genes")
-    stdout = run(*CERTIFY, "--features", "g0,g1", *wishes).stdout
+    options = ("--ignore", "patient", "--noun", "genes")
+    stdout = run(*CERTIFY, "--features", "g0,g1", *options).stdout
     assert stdout.startswith("2 of 8 genes, 40 samples in 2 classes (u: 20, v: 20)\n")
 
 

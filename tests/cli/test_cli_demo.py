@@ -120,12 +120,12 @@ def test_warmup_reaches_every_kernel(run) -> None:
 
 def test_a_kernel_that_nobody_calls_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from eigensieve.pencil.compile import jit
-    from eigensieve.search.exact import coverage_kernel as ledger
+    from eigensieve.search.exact import coverage_kernel
 
     @jit
     def lonely(x):
         return x + 1
 
-    lonely.py_func.__module__ = ledger.__name__
-    monkeypatch.setattr(ledger, "lonely", lonely, raising=False)
-    assert "ledger.lonely" in find_unreached()
+    lonely.py_func.__module__ = coverage_kernel.__name__
+    monkeypatch.setattr(coverage_kernel, "lonely", lonely, raising=False)
+    assert "search.exact.coverage_kernel.lonely" in find_unreached()

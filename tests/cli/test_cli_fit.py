@@ -129,8 +129,8 @@ def test_json_is_all_there_is_on_stdout(run, iris_csv: Path) -> None:
 
 def test_include_and_exclude(run, wine: pd.DataFrame) -> None:
     wine.rename(columns={"ash": "a,b"}).to_csv("w.csv", index=False)
-    wishes = ["--include", 'magnesium,"a,b"', "--exclude", "proline", "--exclude", "flavanoids"]
-    found = json.loads(run("fit", "w.csv", "--target", "kind", *wishes, "--json").stdout)
+    options = ["--include", 'magnesium,"a,b"', "--exclude", "proline", "--exclude", "flavanoids"]
+    found = json.loads(run("fit", "w.csv", "--target", "kind", *options, "--json").stdout)
     assert {"magnesium", "a,b"} <= set(found["features"])
     assert not {"proline", "flavanoids"} & set(found["features"])
     cv = pd.read_csv("eigensieve-out/cv.csv")

@@ -68,9 +68,9 @@ def test_fit_predict_and_evaluate(run, tables) -> None:
 
 def test_certify(run, tables) -> None:
     h5ad, csv = tables
-    wishes = ("--target", "kind", "--features", "g0,g2,g7", "--jobs", 1, "--json")
-    found = json.loads(run("certify", h5ad, *wishes, "--layer", "counts").stdout)
-    plain = json.loads(run("certify", csv, *wishes, "--ignore", "donor").stdout)
+    options = ("--target", "kind", "--features", "g0,g2,g7", "--jobs", 1, "--json")
+    found = json.loads(run("certify", h5ad, *options, "--layer", "counts").stdout)
+    plain = json.loads(run("certify", csv, *options, "--ignore", "donor").stdout)
     for name in ("objective", "bound", "gap", "shrinkage"):
         assert found[name] == pytest.approx(plain[name], rel=1e-6)
     assert found["better"]["features"] == plain["better"]["features"]
@@ -78,10 +78,10 @@ def test_certify(run, tables) -> None:
 
 def test_compare_with_logarithms(run, tables) -> None:
     h5ad, csv = tables
-    wishes = ("--target", "kind", "--methods", "sparse-lda,anova", "--ks", "2,3", "--cv", 3,
+    options = ("--target", "kind", "--methods", "sparse-lda,anova", "--ks", "2,3", "--cv", 3,
               "--log2", "--jobs", 1, "--json")  # fmt: skip
-    result = run("compare", h5ad, *wishes, "--layer", "counts", "--out", "a")
-    plain = run("compare", csv, *wishes, "--ignore", "donor", "--out", "b")
+    result = run("compare", h5ad, *options, "--layer", "counts", "--out", "a")
+    plain = run("compare", csv, *options, "--ignore", "donor", "--out", "b")
     rows = [json.loads(each.stdout)["methods"] for each in (result, plain)]
     assert [row["error"] for row in rows[0]] == [row["error"] for row in rows[1]]
     note = "values lie below 1 and were raised to it (log2)."
@@ -93,11 +93,11 @@ def test_compare_with_logarithms(run, tables) -> None:
 
 def test_a_floor_that_leaves_no_zeros_is_said(run, tables) -> None:
     h5ad, csv = tables
-    wishes = ("--target", "kind", "--features", "g0,g2", "--jobs", 1, "--json", "--log2",
+    options = ("--target", "kind", "--features", "g0,g2", "--jobs", 1, "--json", "--log2",
               "--log2-floor", 0.5)  # fmt: skip
-    result = run("certify", h5ad, *wishes, "--layer", "counts")
+    result = run("certify", h5ad, *options, "--layer", "counts")
     assert "log2 with the floor 0.5 has no zeros: it was filled in." in result.stderr
-    plain = json.loads(run("certify", csv, *wishes, "--ignore", "donor").stdout)
+    plain = json.loads(run("certify", csv, *options, "--ignore", "donor").stdout)
     assert json.loads(result.stdout)["objective"] == pytest.approx(plain["objective"])
 
 
@@ -108,7 +108,7 @@ def test_excluded_genes_and_methods_without_wishes(run, tables) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "said"),
+    ("options", "said"),
     [
         (("--target", "kin"), ".obs has no column 'kin'; close: 'kind'"),
         (("--target", "kind", "--transpose"), "without --transpose"),
@@ -116,5 +116,5 @@ def test_excluded_genes_and_methods_without_wishes(run, tables) -> None:
         (("--target", "kind", "--groups", "donors"), "close: 'donor'"),
     ],
 )
-def test_refusals(run, tables, wishes, said) -> None:
-    assert said in run("fit", tables[0], *wishes, code=2).stderr
+def test_refusals(run, tables, options, said) -> None:
+    assert said in run("fit", tables[0], *options, code=2).stderr

@@ -45,8 +45,8 @@ def test_a_greedy_fit_has_a_valid_bound(criterion: str, K: int) -> None:
 
 def test_the_bound_is_that_of_the_allowed_sets() -> None:
     X, y = make_data()
-    wishes = {"include": [7], "exclude": [0, 1]}
-    lda = es.SparseLDA(3, shrinkage=0.4, **wishes).fit(X, y)
+    constraints = {"include": [7], "exclude": [0, 1]}
+    lda = es.SparseLDA(3, shrinkage=0.4, **constraints).fit(X, y)
     pencil = es.lda_pencil(X, y, shrinkage=0.4)
     rest = [j for j in range(12) if j not in (0, 1, 7)]
     pairs = [(7, a, b) for a in rest for b in rest if a < b]

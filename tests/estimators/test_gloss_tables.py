@@ -37,7 +37,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Working sets so small that columns must join."""
     monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
-    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 6)
+    monkeypatch.setattr(group_lasso_columns, "MIN_COLUMNS", 6)
 
 
 def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> None:
@@ -99,7 +99,7 @@ def test_columns_do_join(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(group_lasso_columns.ColumnSearch, "_begin", watch)
     monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
-    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 4)
+    monkeypatch.setattr(group_lasso_columns, "MIN_COLUMNS", 4)
     GroupLassoLDA(15).fit(sparse.csr_array(X), y)
     assert sizes[0] == 4
     assert len(sizes) > 2
@@ -119,7 +119,7 @@ def test_the_first_of_copies_is_used() -> None:
 def test_time_limit_claims_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_classes((40, 400), 3)
     monkeypatch.setattr(group_lasso_columns, "SET_ENTRIES", 1)
-    monkeypatch.setattr(group_lasso_columns, "LEAST_COLUMNS", 2)
+    monkeypatch.setattr(group_lasso_columns, "MIN_COLUMNS", 2)
     lda = GroupLassoLDA(alpha=0.05, time_limit=1e-9)
     with pytest.warns(ConvergenceWarning, match="ended early"):
         lda.fit(sparse.csr_array(X), y)

@@ -91,7 +91,7 @@ def test_svm_rfe_drops_a_tenth_a_round_and_then_one_by_one() -> None:
 
 
 def test_svm_rfe_of_many_rows_is_liblinears(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_rankers, "MANY_ROWS", 50)
+    monkeypatch.setattr(_rankers, "MAX_LIBSVM_ROWS", 50)
     X, y = make_data(60, 12, 3)
     svm = LinearSVC(dual=False)
     known = RFE(svm, n_features_to_select=1, step=1).fit(standardized(X), y)

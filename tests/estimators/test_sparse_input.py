@@ -38,7 +38,7 @@ SHAPES = [(45, 200, 0.08), (150, 24, 0.2), (45, 60, 0.02)]
 @pytest.fixture(autouse=True)
 def nothing_is_few(monkeypatch) -> None:
     """So that small tables take the way of large ones."""
-    monkeypatch.setattr(centred_rows, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(centred_rows, "MAX_DENSE_ENTRIES", 0)
 
 
 def quietly(model: Any, *data: Any) -> Any:

@@ -41,7 +41,7 @@ CASES += [
 def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Working sets so small that columns must join."""
     monkeypatch.setattr(pursuit_columns, "SET_ENTRIES", 1)
-    monkeypatch.setattr(pursuit_columns, "LEAST_COLUMNS", 1)
+    monkeypatch.setattr(pursuit_columns, "MIN_COLUMNS", 1)
 
 
 def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> None:
@@ -94,7 +94,7 @@ def test_columns_do_join(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(pursuit_columns.OrthonormalForm, "of", watch)
     monkeypatch.setattr(pursuit_columns, "SET_ENTRIES", 1)
-    monkeypatch.setattr(pursuit_columns, "LEAST_COLUMNS", 1)
+    monkeypatch.setattr(pursuit_columns, "MIN_COLUMNS", 1)
     SparseUncorrelatedLDA().fit(sparse.csr_array(X), y)
     assert len(sizes) > 2
     assert sizes[0] < sizes[-1] < 300

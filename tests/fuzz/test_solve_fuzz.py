@@ -125,7 +125,7 @@ def test_any_matrices_make_a_pencil_or_not(
 
 @st.composite
 def instances(draw: Any, most: int = 8) -> Instance:
-    """A problem small enough for brute force, with wishes that can be met."""
+    """A problem small enough for brute force, with constraints that can be met."""
     drawn = draw(pencils(most))
     pencil = drawn.pencil
     k = draw(st.integers(1, pencil.size))

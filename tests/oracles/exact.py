@@ -261,7 +261,7 @@ def judge(instance: Instance, solution: Solution, truth: Truth | None = None) ->
 
 
 def _breaches(instance: Instance, solution: Solution) -> list[str]:
-    """Wishes that were not honoured."""
+    """Constraints that were not honoured."""
     chosen = set(solution.support.tolist())
     breaches = []
     if len(chosen) != instance.cardinality:

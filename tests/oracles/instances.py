@@ -56,12 +56,12 @@ def random_instance(seed: int) -> Instance:
         k = tuple(int(rng.integers(1, size + 1)) for size in np.bincount(pencil.blocks))
     else:
         k = int(rng.integers(1, pencil.size + 1))
-    include, exclude = _wishes(rng, pencil, k) if rng.random() < 0.35 else ((), ())
+    include, exclude = _constraints(rng, pencil, k) if rng.random() < 0.35 else ((), ())
     criterion = criteria[rng.integers(len(criteria))]
     return Instance(seed, kind, pencil, k, criterion, include, exclude)
 
 
-def _wishes(
+def _constraints(
     rng: Rng, pencil: es.Pencil, k: int | tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Some of a random feasible set to include, some of the others to exclude."""

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from eigensieve.plots import AlphaDisplay
-from eigensieve.plots.alpha import CELLS, MANY
+from eigensieve.plots.alpha import CELLS, MAX_FEATURES_LINEAR_AXIS
 from eigensieve.report.figures import inline_svg
 
 
@@ -91,7 +91,10 @@ def test_among_equal_values_the_selected_come_first() -> None:
     np.testing.assert_array_equal(display.selected_.get_xdata(), [1, 2, 3, 4, 5])
 
 
-@pytest.mark.parametrize(("p", "scale"), [(1, "linear"), (MANY, "linear"), (MANY + 1, "log")])
+@pytest.mark.parametrize(
+    ("p", "scale"),
+    [(1, "linear"), (MAX_FEATURES_LINEAR_AXIS, "linear"), (MAX_FEATURES_LINEAR_AXIS + 1, "log")],
+)
 def test_many_ranks_go_on_a_log_axis(p: int, scale: str) -> None:
     display = AlphaDisplay(*profile(p, 1), *null_band(p)).plot()
     assert display.ax_.get_xscale() == scale
@@ -101,9 +104,12 @@ def test_many_ranks_go_on_a_log_axis(p: int, scale: str) -> None:
 
 
 def test_nothing_is_thinned_on_a_linear_axis() -> None:
-    display = AlphaDisplay(np.full(MANY, MANY**-0.5), np.zeros(MANY, dtype=bool)).plot()
+    display = AlphaDisplay(
+        np.full(MAX_FEATURES_LINEAR_AXIS, MAX_FEATURES_LINEAR_AXIS**-0.5),
+        np.zeros(MAX_FEATURES_LINEAR_AXIS, dtype=bool),
+    ).plot()
     assert display.others_ is not None
-    assert len(display.others_.get_xdata()) == MANY
+    assert len(display.others_.get_xdata()) == MAX_FEATURES_LINEAR_AXIS
 
 
 def test_a_single_feature() -> None:
@@ -170,7 +176,9 @@ def test_a_million_equal_values_stay_small() -> None:
     assert len(inline_svg(display.figure_, "alpha", "alpha")) < 50_000
 
 
-@pytest.mark.parametrize("p", [1, 12, MANY, MANY + 1, 10**4, 10**6])
+@pytest.mark.parametrize(
+    "p", [1, 12, MAX_FEATURES_LINEAR_AXIS, MAX_FEATURES_LINEAR_AXIS + 1, 10**4, 10**6]
+)
 def test_tick_labels_do_not_touch(p: int) -> None:
     display = AlphaDisplay(*profile(p, 1)).plot()
     display.figure_.draw_without_rendering()

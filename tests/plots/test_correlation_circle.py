@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 
 from eigensieve import SparseLDA
 from eigensieve.plots import CorrelationCircleDisplay
-from eigensieve.plots.correlation_circle import MOST_BARS, MOST_LABELS, apart, cross_correlation
+from eigensieve.plots.correlation_circle import MAX_BARS, MAX_LABELS, apart, cross_correlation
 from eigensieve.report.figures import inline_svg
 
 
@@ -92,10 +92,10 @@ def test_circles_are_round_and_the_third_direction_plays_no_part() -> None:
 
 
 def test_the_farthest_have_a_name() -> None:
-    k = MOST_LABELS + 10
+    k = MAX_LABELS + 10
     tips = random_arrows(k)
     display = CorrelationCircleDisplay([f"f{i}" for i in range(k)], tips).plot()
-    far = sorted(range(k), key=lambda i: -float(np.hypot(*tips[i])))[:MOST_LABELS]
+    far = sorted(range(k), key=lambda i: -float(np.hypot(*tips[i])))[:MAX_LABELS]
     assert labels_of(display) == {f"f{i}" for i in far}
     assert display.n_left_out == 10
     assert "10 more features" in display.ax_.get_title(loc="left")
@@ -115,7 +115,7 @@ def test_names_are_apart_from_one_another_and_on_the_paper(
     figure = display.figure_
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in display.labels_]
-    assert len(boxes) == min(k, MOST_LABELS)
+    assert len(boxes) == min(k, MAX_LABELS)
     assert len(labels_of(display)) == len(boxes)
     # a box has the height of the tallest letters: those of two lines may just touch
     small = [box.padded(-1.0) for box in boxes]
@@ -145,7 +145,7 @@ def test_one_direction_has_bars_from_the_largest_to_the_smallest() -> None:
 
 
 def test_bars_of_many_features_are_those_far_from_zero() -> None:
-    values = np.random.default_rng(3).uniform(-1, 1, MOST_BARS + 5)
+    values = np.random.default_rng(3).uniform(-1, 1, MAX_BARS + 5)
     names = [f"f{i}" for i in range(values.size)]
     display = CorrelationCircleDisplay(names, values[:, None]).plot()
     kept = sorted(sorted(values, key=abs)[5:], reverse=True)

@@ -20,8 +20,8 @@ from eigensieve.errors import OptionError
 from eigensieve.plots import CVPathDisplay, LoadingsDisplay, ProjectionDisplay
 from eigensieve.plots._style import printable, short_names, shorten
 from eigensieve.plots.cv_path import spaced
-from eigensieve.plots.loadings import MOST_BARS
-from eigensieve.plots.projection import MANY_POINTS, MOST_IN_LEGEND
+from eigensieve.plots.loadings import MAX_BARS
+from eigensieve.plots.projection import MAX_CLASSES_IN_LEGEND, MAX_POINTS_VECTOR
 
 HOSTILE = [
     "$x_1$",
@@ -178,11 +178,11 @@ def test_strip_of_classes_too_small_or_too_flat_for_a_density() -> None:
     svg(display.figure_)
 
 
-@pytest.mark.parametrize("n", [MANY_POINTS, MANY_POINTS + 1])
+@pytest.mark.parametrize("n", [MAX_POINTS_VECTOR, MAX_POINTS_VECTOR + 1])
 def test_many_points_become_a_picture(n: int) -> None:
     scores = np.random.default_rng(0).normal(size=(n, 2))
     display = ProjectionDisplay(scores, np.arange(n) % 2).plot()
-    assert all(points.get_rasterized() == (n > MANY_POINTS) for points in display.points_)
+    assert all(points.get_rasterized() == (n > MAX_POINTS_VECTOR) for points in display.points_)
 
 
 def test_hostile_class_names_are_shown_literally() -> None:
@@ -201,20 +201,22 @@ def many_classes(n: int, name: str = "population {} of the highlands") -> Projec
 
 
 def test_legend_of_very_many_classes_says_what_it_leaves_out() -> None:
-    display = many_classes(MOST_IN_LEGEND + 6)
+    display = many_classes(MAX_CLASSES_IN_LEGEND + 6)
     lines = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert len(lines) == MOST_IN_LEGEND + 1
+    assert len(lines) == MAX_CLASSES_IN_LEGEND + 1
     assert lines[-1] == "6 more, in grey"
-    unnamed = {tuple(points.get_facecolor()[0]) for points in display.points_[MOST_IN_LEGEND:]}
-    named = {tuple(points.get_facecolor()[0]) for points in display.points_[:MOST_IN_LEGEND]}
+    unnamed = {
+        tuple(points.get_facecolor()[0]) for points in display.points_[MAX_CLASSES_IN_LEGEND:]
+    }
+    named = {tuple(points.get_facecolor()[0]) for points in display.points_[:MAX_CLASSES_IN_LEGEND]}
     assert len(unnamed) == 1
     assert not unnamed & named
 
 
 def test_thirty_classes_are_told_apart() -> None:
-    points = many_classes(MOST_IN_LEGEND).points_
+    points = many_classes(MAX_CLASSES_IN_LEGEND).points_
     looks = {(*p.get_facecolor()[0], p.get_paths()[0].vertices.tobytes()) for p in points}
-    assert len(looks) == MOST_IN_LEGEND >= 30
+    assert len(looks) == MAX_CLASSES_IN_LEGEND >= 30
 
 
 @pytest.mark.parametrize("name", ["{}", "population {} of the highlands", "WOMBATS {} " * 30])
@@ -326,9 +328,9 @@ def test_bars_too_short_to_see_have_their_number() -> None:
 
 
 def test_more_features_than_bars_are_counted() -> None:
-    names = [f"f{i}" for i in range(MOST_BARS + 10)]
+    names = [f"f{i}" for i in range(MAX_BARS + 10)]
     display = LoadingsDisplay(names, np.linspace(1, 0, len(names))).plot()
-    assert len(display.bars_[0]) == MOST_BARS
+    assert len(display.bars_[0]) == MAX_BARS
     assert display.n_left_out == 10
     assert "10 more features" in display.ax_.get_title(loc="left")
 

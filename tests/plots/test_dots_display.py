@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from eigensieve.plots import DotsDisplay
-from eigensieve.plots.dots import LARGEST, MOST_FEATURES
+from eigensieve.plots.dots import LARGEST, MAX_FEATURES
 
 
 def test_area_and_colour() -> None:
@@ -29,14 +29,14 @@ def test_from_data() -> None:
     assert DotsDisplay.from_data(X, ["u", "v", "u"], ["a", "b"], ["v", "u"]).groups == ["v", "u"]
 
 
-@pytest.mark.parametrize("p", [1, MOST_FEATURES + 3])
+@pytest.mark.parametrize("p", [1, MAX_FEATURES + 3])
 def test_few_and_many_features(p) -> None:
     names = [f"$x_{j}$ <gene>" for j in range(p)]
     display = DotsDisplay(names, ["one"], np.ones((1, p)), np.ones((1, p))).plot()
-    assert display.n_left_out == max(0, p - MOST_FEATURES)
-    assert len(display.dots_.get_sizes()) == min(p, MOST_FEATURES)
+    assert display.n_left_out == max(0, p - MAX_FEATURES)
+    assert len(display.dots_.get_sizes()) == min(p, MAX_FEATURES)
     display.figure_.savefig(io.BytesIO(), format="svg")  # names are no formulas
-    assert ("3 more features" in display.ax_.get_title(loc="left")) == (p > MOST_FEATURES)
+    assert ("3 more features" in display.ax_.get_title(loc="left")) == (p > MAX_FEATURES)
 
 
 def test_on_axes_of_the_user() -> None:

@@ -16,7 +16,7 @@ import eigensieve as es
 from eigensieve.errors import InputError
 from eigensieve.plots import CVPathDisplay, StabilityDisplay
 from eigensieve.plots._style import FAINT, PALETTE
-from eigensieve.plots.stability import MOST_BARS
+from eigensieve.plots.stability import MAX_BARS
 from eigensieve.report.figures import inline_svg
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -91,10 +91,10 @@ def test_of_very_many_features_the_top_ones_are_drawn() -> None:
     frequency[rng.choice(p, ever, replace=False)] = rng.permutation(np.arange(1, ever + 1)) / ever
     selected = frequency > 0.99
     display = StabilityDisplay([f"gene {j}" for j in range(p)], frequency, selected).plot()
-    order = sorted(range(p), key=lambda j: -frequency[j])[:MOST_BARS]
+    order = sorted(range(p), key=lambda j: -frequency[j])[:MAX_BARS]
     assert rows_of(display) == [f"gene {j}" for j in order]
-    assert display.n_left_out == ever - MOST_BARS
-    assert f"{ever - MOST_BARS} more features, none above 92.8 %" in display.ax_.get_xlabel()
+    assert display.n_left_out == ever - MAX_BARS
+    assert f"{ever - MAX_BARS} more features, none above 92.8 %" in display.ax_.get_xlabel()
     assert display.figure_.get_figheight() < 9.5
 
 

@@ -110,9 +110,9 @@ def test_pca_and_cca_of_a_table(name: str, tmp_path: Path) -> None:
 def test_wishes_and_limits(criterion: str, tmp_path: Path) -> None:
     X, y, file = TABLES["plain"], np.arange(24) % 3, tmp_path / "proof"
     pencil = es.lda_pencil(X, y, shrinkage=0.1)
-    wishes: dict[str, Any] = {"include": [7], "exclude": [1, 4], "proof": file}
+    constraints: dict[str, Any] = {"include": [7], "exclude": [1, 4], "proof": file}
     for limits in ({}, {"time_limit": 0}, {"max_nodes": 1}, {"gap_tol": 0.05}):
-        es.solve(pencil, 4, "exact", criterion, **wishes, **limits)
+        es.solve(pencil, 4, "exact", criterion, **constraints, **limits)
         es.check_proof(file, X, y).raise_if_rejected()
     es.certify(pencil, [0, 2, 3], criterion, proof=file)
     verdict = es.check_proof(file, X, y)
@@ -157,8 +157,8 @@ def prove_all(folder: Path) -> list[tuple[naive.Problem, Lines]]:
         about = lines[0]["pencil"]
         if "factor" in about:  # the oracle judges with the factor of the file
             problem.pencil, problem.slack = about, np.array(about["slack"])
-            problem.columns = np.array(about["factor"])
-            problem.weights = np.ones(problem.columns.shape[1])
+            problem.to_original = np.array(about["factor"])
+            problem.weights = np.ones(problem.to_original.shape[1])
         found.append((problem, lines))
     return found
 

@@ -149,7 +149,7 @@ def test_huge_offsets() -> None:
 
 
 def test_too_many_samples_for_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relevance, "MOST_SAMPLES", 20)
+    monkeypatch.setattr(relevance, "MAX_SAMPLES", 20)
     with pytest.raises(InputError, match="30 x 30"):
         es.qalpha(sparse.csr_array(table()), variant="gap")
     M = table(15)
@@ -159,7 +159,7 @@ def test_too_many_samples_for_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_null_that_is_too_large_is_refused_before_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(feature_kernels, "MOST_FEATURES", 100)
+    monkeypatch.setattr(feature_kernels, "MAX_FEATURES", 100)
     monkeypatch.setattr(
         "eigensieve.estimators.qalpha_selector.solve_rows", lambda *a: pytest.fail("searched")
     )
@@ -168,7 +168,7 @@ def test_a_null_that_is_too_large_is_refused_before_the_search(
 
 
 def test_a_linear_kernel_of_many_sparse_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_kernels, "MOST_FEATURES", 50)
+    monkeypatch.setattr(feature_kernels, "MAX_FEATURES", 50)
     M = sparse.csr_array(table())
     found = es.qalpha(M, kernel="linear", n_init=1)
     np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)

@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 from eigensieve import QAlphaSelector
 from eigensieve.errors import InputError
 from eigensieve.report import selector_words as words
-from eigensieve.report.selector import MOST_ROWS, render_selector_report
+from eigensieve.report.selector import MAX_ROWS, render_selector_report
 from tests.report.stand_ins import HISTORY, SCRIPT, make_selector, said_of, text_of
 
 
@@ -194,11 +194,11 @@ def test_table_has_the_selected_features_by_alpha() -> None:
 
 
 def test_long_tables_end_with_a_count() -> None:
-    said = said_of(make_selector(p=2000, k=MOST_ROWS + 1300))
-    assert f"{MOST_ROWS} feature" in said
-    assert f"{MOST_ROWS + 1} feature" not in said
+    said = said_of(make_selector(p=2000, k=MAX_ROWS + 1300))
+    assert f"{MAX_ROWS} feature" in said
+    assert f"{MAX_ROWS + 1} feature" not in said
     assert "1,300 more selected features have a smaller alpha and are not listed." in said
-    assert "not listed" not in said_of(make_selector(p=2000, k=MOST_ROWS))
+    assert "not listed" not in said_of(make_selector(p=2000, k=MAX_ROWS))
 
 
 def test_course_and_methods_are_complete() -> None:

@@ -62,8 +62,13 @@ def test_greedy_finds_what_it_finds_in_memory(
     criterion: str, seed: int, n_classes: int, shrinkage: float | str, class_weight: Any
 ) -> None:
     table, found, expected = lda_pair(seed, n_classes, shrinkage, class_weight=class_weight)
-    wishes: list[dict[str, Any]] = [{}, {"include": [3, 60], "exclude": [20, 21, 500]}]
-    for k, options in ((1, {}), (5, wishes[0]), (4, wishes[1]), (2, {"include": [3, 60]})):
+    constraints: list[dict[str, Any]] = [{}, {"include": [3, 60], "exclude": [20, 21, 500]}]
+    for k, options in (
+        (1, {}),
+        (5, constraints[0]),
+        (4, constraints[1]),
+        (2, {"include": [3, 60]}),
+    ):
         table.passes = 0
         solution = es.solve(found, k, criterion=criterion, **options)
         solution.verify(found)

@@ -19,7 +19,7 @@ import pytest
 import eigensieve as es
 from eigensieve.errors import ClusterError, InputError
 from eigensieve.studies import runner
-from eigensieve.tables.cluster import Crew
+from eigensieve.tables.cluster import WorkerPool
 from tests.local_cluster import kill_workers, thread_workers, two_workers, wait_for_both
 from tests.studies.whole import as_bytes, make_table, plain_study
 
@@ -89,8 +89,10 @@ def test_threads_of_this_process_as_workers(expected) -> None:
 
 def test_a_comparison_sends_the_table_once(cluster, monkeypatch) -> None:
     sent = []
-    send = Crew._send
-    monkeypatch.setattr(Crew, "_send", lambda crew, o: sent.append(crew.held) or send(crew, o))
+    send = WorkerPool._send
+    monkeypatch.setattr(
+        WorkerPool, "_send", lambda pool, o: sent.append(pool.held) or send(pool, o)
+    )
     X, y = make_table(gaps=False)
     options: dict[str, Any] = {"methods": ["sparse-lda", "anova", "sulda"], "ks": (1, 2), "cv": 3}
     found = es.compare(X, y, **options)
@@ -105,13 +107,13 @@ def test_a_comparison_sends_the_table_once(cluster, monkeypatch) -> None:
 
 def test_jobs_travel_without_the_table(cluster, monkeypatch) -> None:
     sizes = []
-    submit = Crew._submit
+    submit = WorkerPool._submit
 
-    def watch(crew: Crew, task: Any, *rest: Any) -> Any:
+    def watch(pool: WorkerPool, task: Any, *rest: Any) -> Any:
         sizes.append(len(pickle.dumps(task)))
-        return submit(crew, task, *rest)
+        return submit(pool, task, *rest)
 
-    monkeypatch.setattr(Crew, "_submit", watch)
+    monkeypatch.setattr(WorkerPool, "_submit", watch)
     X, y = make_table(n=30, p=3000, gaps=False)
     es.study(X, y, es.RankedLDA("anova"), ks=(1, 2), cv=3, n_repeats=1)
     assert len(sizes) == 12

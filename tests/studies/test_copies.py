@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import eigensieve as es
-from eigensieve.studies.copies import MOST_NAMED, FeatureCopy, describe_copies, find_copies
+from eigensieve.studies.copies import MAX_COPIES_NAMED, FeatureCopy, describe_copies, find_copies
 from eigensieve.tables.builders import lda_pencil
 
 rng = np.random.default_rng(0)
@@ -91,7 +91,7 @@ def test_in_words() -> None:
     assert describe_copies([]) == []
     (one,) = describe_copies(copies[:1])
     assert one.startswith("'c1' is a copy of 'g' (correlation 1): a copy tells nothing new")
-    (few,) = describe_copies(copies[:MOST_NAMED])
+    (few,) = describe_copies(copies[:MAX_COPIES_NAMED])
     assert "'c5'" in few
     assert "in all" not in few
     (many,) = describe_copies(copies)

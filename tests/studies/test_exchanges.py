@@ -82,11 +82,11 @@ def test_wide_data_are_like_dense_ones() -> None:
 def test_included_features_stay_and_excluded_ones_never_come() -> None:
     pencil = make_pencil(3, 10)
     problem = make_problem(pencil, 4, "logdet", include=[2, 7], exclude=[0, 5])
-    places = problem.places([2, 3, 7, 9])
+    places = problem.to_local([2, 3, 7, 9])
     found = best_exchanges(problem, places, 20)
-    assert problem.columns[[one.leaving for one in found]].tolist() == [3, 9]
+    assert problem.to_original[[one.leaving for one in found]].tolist() == [3, 9]
     for one in found:
-        assert set(problem.columns[one.entering]) == {1, 4, 6, 8}
+        assert set(problem.to_original[one.entering]) == {1, 4, 6, 8}
     assert_best(problem, places.tolist())
     everything = make_problem(pencil, 2, "logdet", include=[2, 7])
     assert best_exchanges(everything, np.array([2, 7])) == []

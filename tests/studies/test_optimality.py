@@ -71,7 +71,7 @@ def test_exhaustive_search_is_its_own_bound() -> None:
         [es.SparseLDA(include=[8]), es.SparseLDA(exclude=[8])],
         [es.SparseLDA(shrinkage=0.7), es.RankedLDA("anova")],
     ],
-    ids=["shrinkage", "criterion and weight", "wishes", "methods"],
+    ids=["shrinkage", "criterion and weight", "constraints", "methods"],
 )
 def test_all_sets_are_judged_by_one_measure(models: list[Any]) -> None:
     """Other k may have other settings: their own figures would be by another measure."""

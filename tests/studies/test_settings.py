@@ -13,7 +13,7 @@ from eigensieve.studies.settings import (
     as_sizes,
     check_score,
     check_settings,
-    resolve_wishes,
+    resolve_constraints,
     usable_ks,
     usable_range,
 )
@@ -39,7 +39,7 @@ def test_estimators_are_copied() -> None:
     mine = es.SparseLDA(include=["b"])
     settings = check_settings(mine, 0)
     data = check_data(np.eye(4)[:, :3], [0, 0, 1, 1], None, list("abc"), "error")
-    resolved = resolve_wishes(settings, data)["SparseLDA"]
+    resolved = resolve_constraints(settings, data)["SparseLDA"]
     assert list(resolved.include) == [1]
     assert mine.include == ["b"]
 
@@ -76,11 +76,11 @@ def test_what_is_no_setting(estimator, words) -> None:
 
 
 def test_sizes() -> None:
-    plain, wishes = es.SparseLDA(), es.SparseLDA(include=[1, 2], exclude=[0])
+    plain, constraints = es.SparseLDA(), es.SparseLDA(include=[1, 2], exclude=[0])
     assert usable_range([plain], 6) == range(1, 7)
-    assert usable_range([plain, wishes], 6) == range(2, 6)
+    assert usable_range([plain, constraints], 6) == range(2, 6)
     assert usable_ks([plain], [9, 3, 1, 3, np.int64(2)], 6) == [1, 2, 3]
-    assert usable_ks([wishes], range(1, 10), 6) == [2, 3, 4, 5]
+    assert usable_ks([constraints], range(1, 10), 6) == [2, 3, 4, 5]
     with pytest.raises(InputError, match=r"no k of \[7, 8\] lies in 1..6"):
         usable_ks([plain], (7, 8), 6)
     for wrong in (0, -1, 1.5, True, "2"):

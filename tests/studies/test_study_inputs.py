@@ -86,8 +86,8 @@ def test_several_estimators() -> None:
 
 
 def test_wishes_by_name() -> None:
-    wishes = es.SparseLDA(include=["gene 5"], exclude=["gene 3", "gene 7"])
-    study = quick(FRAME, estimator=wishes, ks=(1, 2, 9))
+    constraints = es.SparseLDA(include=["gene 5"], exclude=["gene 3", "gene 7"])
+    study = quick(FRAME, estimator=constraints, ks=(1, 2, 9))
     assert study.ks == (1, 2)
     for model in study.path.values():
         assert model.get_support()[5]

@@ -15,7 +15,7 @@ import pytest
 
 from eigensieve.errors import ClusterError, MissingExtraError, OptionError
 from eigensieve.tables import cluster
-from eigensieve.tables.cluster import Crew, check_client
+from eigensieve.tables.cluster import WorkerPool, check_client
 from tests.local_cluster import (
     kill_workers,
     thread_workers,
@@ -65,13 +65,13 @@ def once(call: Callable[[], Any]) -> Callable[[], bool]:
 
 
 def test_every_item_comes_back_with_its_place(client) -> None:
-    found = list(Crew(client, 0.5).run(add, [10, 20, 30]))
+    found = list(WorkerPool(client, 0.5).run(add, [10, 20, 30]))
     assert sorted(found) == [(0, 10.5), (1, 20.5), (2, 30.5)]
-    assert list(Crew(client, 0.5).run(add, [])) == []
+    assert list(WorkerPool(client, 0.5).run(add, [])) == []
 
 
 def test_few_are_out_at_once(client, monkeypatch) -> None:
-    monkeypatch.setattr(cluster, "MOST_OUT", 1)
+    monkeypatch.setattr(cluster, "MAX_ITEMS_OUT", 1)
     most = 0
 
     def look() -> bool:
@@ -79,14 +79,14 @@ def test_few_are_out_at_once(client, monkeypatch) -> None:
         most = max(most, sum(map(is_job, client.futures)))
         return False
 
-    assert dict(Crew(client, 1).run(add, range(30), look)) == {i: i + 1 for i in range(30)}
+    assert dict(WorkerPool(client, 1).run(add, range(30), look)) == {i: i + 1 for i in range(30)}
     assert 4 <= most <= 6  # two for each thread, and those that have just ended
 
 
 @pytest.mark.parametrize("held", [[1, 2], (), {"a": 1}, Pair(print, 2), None, np.arange(3)])
 def test_things_arrive_as_they_are(client, held) -> None:
     item = Pair(len, [held])  # dask takes a tuple with a function for a task
-    ((_, found),) = Crew(client, held).run(lambda *both: both, [item])
+    ((_, found),) = WorkerPool(client, held).run(lambda *both: both, [item])
     assert [type(one) for one in found] == [type(held), Pair]
     assert found[1].first is len
     for one in (found[0], found[1].second[0]):
@@ -95,18 +95,18 @@ def test_things_arrive_as_they_are(client, held) -> None:
 
 def test_it_is_sent_once(client) -> None:
     held = np.ones(100_000)
-    crew = Crew(client, held)
+    pool = WorkerPool(client, held)
     for _ in range(3):
-        assert sum(x for _, x in crew.run(slow_sum, [0, 1, 2])) == 3 * held.size + 3
-    assert crew.n_sent == 1
+        assert sum(x for _, x in pool.run(slow_sum, [0, 1, 2])) == 3 * held.size + 3
+    assert pool.n_sent == 1
 
 
 def test_what_was_sent_is_released(client) -> None:
-    crew = Crew(client, np.ones(1000))
-    assert len(list(crew.run(slow_sum, [1]))) == 1
-    key = crew._sent.key
+    pool = WorkerPool(client, np.ones(1000))
+    assert len(list(pool.run(slow_sum, [1]))) == 1
+    key = pool._sent.key
     assert key in client.futures
-    del crew
+    del pool
     ends = time.monotonic() + 10
     while key in client.futures and time.monotonic() < ends:
         time.sleep(0.01)
@@ -115,20 +115,20 @@ def test_what_was_sent_is_released(client) -> None:
 
 def test_placement(client) -> None:
     addresses = list(client.nthreads())
-    crew = Crew(client, None, workers=addresses[:1])
-    assert {pid for _, pid in crew.run(lambda *_: os.getpid(), range(6))} == {
+    pool = WorkerPool(client, None, workers=addresses[:1])
+    assert {pid for _, pid in pool.run(lambda *_: os.getpid(), range(6))} == {
         client.run(os.getpid, workers=addresses[:1])[addresses[0]]
     }
 
 
 def test_an_error_of_the_work_is_raised_here(client) -> None:
     with pytest.raises(ZeroDivisionError):
-        list(Crew(client, 1).run(lambda held, item: held / item, [1, 0, 2]))
+        list(WorkerPool(client, 1).run(lambda held, item: held / item, [1, 0, 2]))
 
 
 def test_it_ends_when_it_is_over(client) -> None:
     start = time.monotonic()
-    found = list(Crew(client, 30).run(lambda *_: time.sleep(30), range(4), lambda: True))
+    found = list(WorkerPool(client, 30).run(lambda *_: time.sleep(30), range(4), lambda: True))
     assert found == []
     assert time.monotonic() - start < 10
     client.restart()  # the workers are still asleep
@@ -139,17 +139,17 @@ def test_it_ends_when_it_is_over(client) -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_lost_workers_cost_no_result(client, count) -> None:
-    crew = Crew(client, np.ones(1000))
+    pool = WorkerPool(client, np.ones(1000))
     kill = once(lambda: kill_workers(client, count))
-    found = list(crew.run(slow_sum, range(40), kill))
+    found = list(pool.run(slow_sum, range(40), kill))
     assert sorted(found) == [(i, 1000.0 + i) for i in range(40)]
-    assert crew.n_sent == count  # with one left it is not lost
+    assert pool.n_sent == count  # with one left it is not lost
 
 
 def test_a_restarted_cluster_costs_no_result(client) -> None:
-    crew = Crew(client, np.ones(1000))
+    pool = WorkerPool(client, np.ones(1000))
     before = worker_pids(client)
-    found = dict(crew.run(slow_sum, range(40), once(client.restart)))
+    found = dict(pool.run(slow_sum, range(40), once(client.restart)))
     assert found == {i: 1000.0 + i for i in range(40)}
     assert not set(before) & set(worker_pids(client))
 
@@ -159,28 +159,28 @@ def test_work_that_ends_its_worker_is_given_up(client) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     with pytest.raises(ClusterError, match=r"given up: its workers ended \d times"):
-        list(Crew(client, None).run(deadly, [1]))
+        list(WorkerPool(client, None).run(deadly, [1]))
 
 
 def test_work_that_is_lost_again_and_again_is_given_up(client, monkeypatch) -> None:
     from distributed import Future
 
-    monkeypatch.setattr(cluster, "MOST_LOSSES", 1)
+    monkeypatch.setattr(cluster, "MAX_LOSSES", 1)
 
     def lose() -> bool:
         client.cancel([Future(key, client) for key in list(client.futures) if is_job(key)])
         return False
 
     with pytest.raises(ClusterError, match="its workers ended 2 times"):
-        list(Crew(client, None).run(lambda *_: time.sleep(0.3), [1], lose))
+        list(WorkerPool(client, None).run(lambda *_: time.sleep(0.3), [1], lose))
 
 
 def test_a_cluster_without_workers(monkeypatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 0.2)
     with thread_workers(0) as client:
-        assert list(Crew(client, None).run(add, [1], lambda: True)) == []
+        assert list(WorkerPool(client, None).run(add, [1], lambda: True)) == []
         with pytest.raises(ClusterError, match="has had no worker for 0 seconds"):
-            list(Crew(client, None).run(add, [1]))
+            list(WorkerPool(client, None).run(add, [1]))
 
 
 # ---------------------------------------------------------------- the client

@@ -65,9 +65,9 @@ def test_the_pencil_is_the_same(send: Send) -> None:
 @pytest.mark.parametrize("K", [2, 4])
 def test_forward_takes_the_same_features(send: Send, criterion: str, K: int) -> None:
     here, there = pair(send, K, K=K)
-    for wishes in ({}, {"include": [9, 200]}, {"exclude": [0, 3, 5], "include": [1]}):
+    for constraints in ({}, {"include": [9, 200]}, {"exclude": [0, 3, 5], "include": [1]}):
         orders = [
-            forward_pass(make_problem(pencil, 12, criterion, **wishes), Budget(), "greedy")[12]
+            forward_pass(make_problem(pencil, 12, criterion, **constraints), Budget(), "greedy")[12]
             for pencil in (here, there)
         ]
         assert orders[0].tolist() == orders[1].tolist()

@@ -10,7 +10,7 @@ from scipy import sparse
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
 from eigensieve.tables.builders import stats_shrinkage
-from eigensieve.tables.moments import MOST_FEATURES, ClassMoments
+from eigensieve.tables.moments import MAX_FEATURES, ClassMoments
 from eigensieve.tables.shrinkage import analytic_shrinkage, shrinkage_from_moments
 from eigensieve.tables.statistics import ClassStats
 
@@ -126,8 +126,8 @@ def test_moments_of_sparse_tables(make, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_too_many_features_are_refused() -> None:
     with pytest.raises(InputError, match="at most 20000 features"):
-        ClassMoments.from_rows(np.zeros((1, MOST_FEATURES + 1)), np.zeros(1, int), 1, higher=False)
-    wide = sparse.csr_array((2, MOST_FEATURES + 1))
+        ClassMoments.from_rows(np.zeros((1, MAX_FEATURES + 1)), np.zeros(1, int), 1, higher=False)
+    wide = sparse.csr_array((2, MAX_FEATURES + 1))
     with pytest.raises(InputError, match="at most 20000 features"):
         ClassStats.from_data(wide, [0, 1], form="grams")
     with pytest.raises(InputError, match="form is 'cubes'"):

@@ -42,7 +42,7 @@ def make(kind: str, *, is_sparse: bool) -> Pencil:
 
 @pytest.fixture(params=KINDS)
 def pair(request, monkeypatch) -> tuple[FactorPencil, FactorPencil]:
-    monkeypatch.setattr(centred_rows, "FEW_ENTRIES", 0)  # what is taken stays sparse
+    monkeypatch.setattr(centred_rows, "MAX_DENSE_ENTRIES", 0)  # what is taken stays sparse
     found, dense = (make(request.param, is_sparse=flag) for flag in (True, False))
     assert isinstance(found, FactorPencil)
     assert isinstance(dense, FactorPencil)
@@ -170,7 +170,7 @@ def test_solvers_find_what_they_find_in_the_array(kind, solver, criterion, optio
 
 def test_what_needs_the_array_says_so(monkeypatch) -> None:
     monkeypatch.setattr(factor_pencil, "DENSE_ENTRIES", 1000)
-    monkeypatch.setattr(centred_rows, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(centred_rows, "MAX_DENSE_ENTRIES", 0)
     pencil = make("lda", is_sparse=True)
     for options in ({"solver": "dc"}, {"direction": "backward"}):
         with pytest.raises(OptionError, match=r"X\.toarray\(\)"):

@@ -15,7 +15,7 @@ from eigensieve.errors import InputError
 from eigensieve.tables.kinds import big_table as tables
 from eigensieve.tables.kinds.big_table import BigTable
 from eigensieve.tables.kinds.opening import as_big_table
-from eigensieve.tables.moments import MOST_FEATURES
+from eigensieve.tables.moments import MAX_FEATURES
 from eigensieve.tables.statistics import BlockStats, ClassStats
 from tests.big_tables import MAKERS, dask_tiles, memmap
 
@@ -133,7 +133,7 @@ def test_refusals(tmp_path: Path) -> None:
     for form in ("rows", "auto", "cubes"):
         with pytest.raises(InputError, match="one of gram, grams, moments"):
             ClassStats.from_table(table, y, form=form)
-    huge = as_big_table(np.memmap(tmp_path / "huge", np.int8, "w+", shape=(3, MOST_FEATURES + 1)))
+    huge = as_big_table(np.memmap(tmp_path / "huge", np.int8, "w+", shape=(3, MAX_FEATURES + 1)))
     assert huge is not None
     with pytest.raises(InputError, match="at most 20000 features"):
         ClassStats.from_table(huge, [0, 1, 0])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import OptionError
-from ..estimators._door import read_columns
+from ..estimators._validation import read_columns
 from ..estimators.group_lasso_lda import GroupLassoLDA
 from ..estimators.sparse_lda import SparseLDA
 from ..io.model import LinearModel
@@ -92,7 +92,7 @@ def sparse_lda(
     check_options(SparseLDA, options)
     check_writable(adata, key_added, copy, groupby)
     source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
-    model = SparseLDA(n_features_to_select, **source.find_wishes(options))
+    model = SparseLDA(n_features_to_select, **source.find_constraints(options))
     model.fit(source.table(groups.known), groups.fitted)
     params = {"groupby": groupby, "n_features_to_select": n_features_to_select}
     run = describe_run("SparseLDA", params | source.params, options)

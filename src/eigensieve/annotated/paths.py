@@ -64,7 +64,7 @@ def sparse_lda_path(
     check_writable(adata, key_added, copy, groupby)
     source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     table, labels = source.table(groups.known), groups.fitted
-    models = SparseLDA(**source.find_wishes(options)).fit_path(table, labels, ks)
+    models = SparseLDA(**source.find_constraints(options)).fit_path(table, labels, ks)
     first = next(iter(models.values()))
     pencil = lda_pencil(table, labels, first.shrinkage_, first.ridge, first.class_weight)
     found = [

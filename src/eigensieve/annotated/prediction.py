@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..estimators._door import read_columns
+from ..estimators._validation import read_columns
 from ..io.model import LinearModel
 from .results import Results, check_writable, find_result
 from .source import find_names, open_source

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators._door import read_columns
+from ..estimators._validation import read_columns
 from ..estimators.clustering import spectral_clusters
 from ..estimators.qalpha_selector import QAlphaSelector
 from .groups import read_groups

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
-from ..estimators._door import read_columns
+from ..estimators._validation import read_columns
 from ..io._names import close_names, listed
 from ..tables.kinds.anndata_table import matrix_of
 from ..tables.kinds.opening import as_big_table
 from ..tables.kinds.selected_table import SelectedTable
 
-MOST_LISTED = 10
+MAX_NAMES_LISTED = 10
 
 
 def check_options(estimator: type, options: Iterable[str]) -> None:
@@ -101,10 +101,10 @@ class Source:
             raise InputError(f"{what} must hold names of genes, as in .var_names; not {genes!r}")
         return find_names(wanted, self.names, what)
 
-    def find_wishes(self, options: dict[str, Any]) -> dict[str, Any]:
+    def find_constraints(self, options: dict[str, Any]) -> dict[str, Any]:
         """Options of an estimator, with positions in place of names in include and exclude."""
-        wishes = {"include", "exclude"} & options.keys()
-        return options | {name: self.find(options[name], name).tolist() for name in wishes}
+        constraints = {"include", "exclude"} & options.keys()
+        return options | {name: self.find(options[name], name).tolist() for name in constraints}
 
 
 def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> Source:
@@ -157,11 +157,11 @@ def find_names(wanted: Sequence[str], names: Sequence[str] | np.ndarray, what: s
     missing = [name for name in wanted if name not in place]
     if missing:
         known = [str(name) for name in names]
-        parts = [repr(name) for name in missing[:MOST_LISTED]]
+        parts = [repr(name) for name in missing[:MAX_NAMES_LISTED]]
         for i, name in enumerate(missing[:3]):
             if close := close_names(str(name), known):
                 parts[i] += f" (close: {listed(close)})"
-        more = ", ..." if len(missing) > MOST_LISTED else ""
+        more = ", ..." if len(missing) > MAX_NAMES_LISTED else ""
         raise InputError(
             f"{what}: {len(missing)} of {len(wanted)} genes are not there: {', '.join(parts)}{more}"
         )

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ..studies.result import Study
 
-FEWEST_SAMPLES = 4
-FEWEST_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
+MIN_SAMPLES = 4
+MIN_SAMPLES_OF_A_CLASS = 3  # a third held out, and half of the rest: one is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class FitRequest:
 
     @property
     def estimator(self) -> Any:
-        """The first of the settings: wishes are the same for all of them."""
+        """The first of the settings: constraints are the same for all of them."""
         return next(iter(self.settings.values()))
 
     @property
@@ -83,8 +83,8 @@ def check_request(request: FitRequest) -> None:
 
     classes, counts = np.unique(request.y, return_counts=True)
     n = len(request.y)
-    if n < FEWEST_SAMPLES:
-        raise InputError(f"the table has {n} sample(s); at least {FEWEST_SAMPLES} are needed")
+    if n < MIN_SAMPLES:
+        raise InputError(f"the table has {n} sample(s); at least {MIN_SAMPLES} are needed")
     if len(classes) < 2:
         raise InputError(
             f"all {n} samples have the label {str(classes[0])!r} in {request.target!r}; "
@@ -94,14 +94,14 @@ def check_request(request: FitRequest) -> None:
         raise InputError(
             f"every sample has a label of its own in {request.target!r}; name a column of classes"
         )
-    if request.must_choose and request.cv != "loo" and counts.min() < FEWEST_OF_A_CLASS:
-        small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < FEWEST_OF_A_CLASS]
+    if request.must_choose and request.cv != "loo" and counts.min() < MIN_SAMPLES_OF_A_CLASS:
+        small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < MIN_SAMPLES_OF_A_CLASS]
         raise InputError(
             f"too few samples of class {', '.join(small[:5])} to choose k by cross-validation, "
-            f"which takes {FEWEST_OF_A_CLASS} of each; give --k a number, or leave them out"
+            f"which takes {MIN_SAMPLES_OF_A_CLASS} of each; give --k a number, or leave them out"
         )
     check_sizes(request)
-    check_wishes(request)
+    check_constraints(request)
 
 
 def about_sizes(request: FitRequest) -> list[str]:
@@ -130,7 +130,7 @@ def check_sizes(request: FitRequest) -> None:
             )
 
 
-def check_wishes(request: FitRequest) -> None:
+def check_constraints(request: FitRequest) -> None:
     """include, exclude and k must leave a choice, or at least an answer."""
     from ..studies.settings import usable_range
 
@@ -143,9 +143,9 @@ def check_wishes(request: FitRequest) -> None:
         raise InputError("--exclude leaves no feature to select; exclude fewer")
     if request.k != "auto" and int(request.k) not in allowed:
         free = allowed.start == 1 and allowed.stop == len(request.names) + 1
-        wishes = "" if free else " (--include, --exclude)"
+        reason = "" if free else " (--include, --exclude)"
         raise InputError(
-            f"k is {request.k}; this table allows {allowed.start} to {allowed.stop - 1}{wishes}"
+            f"k is {request.k}; this table allows {allowed.start} to {allowed.stop - 1}{reason}"
         )
 
 

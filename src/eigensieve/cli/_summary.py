@@ -19,9 +19,9 @@ from ._outputs import MODEL, SELECTED
 if TYPE_CHECKING:
     from ..studies.result import Study
 
-MOST_SHOWN = 20
+MAX_FEATURES_SHOWN = 20
 NO_LOSS = 5e-4  # would be 0.0 %
-MANY_TIMES = 10
+MAX_RATIO_IN_PERCENT = 10
 
 
 def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def echo_features(study: Study) -> None:
     often, stand_in = frequencies(study), stand_ins(study)
     header = ["rank", "feature", "weight", *loadings, *(["selected"] if often else [])]
     rows = []
-    for s in study.selected[:MOST_SHOWN]:
+    for s in study.selected[:MAX_FEATURES_SHOWN]:
         row = [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x:+.3f}" for x in s.loadings[:m])]
         row += [f"{100 * often[s.index]:.0f} %"] if often else []
         rows.append([*row, stand_in.get(s.index, "")])
     echo_table([*header, "could be replaced by"], rows, left={1, len(header)})
-    more = len(study.selected) - MOST_SHOWN
+    more = len(study.selected) - MAX_FEATURES_SHOWN
     click.echo(f"  ... and {more} more in {SELECTED}\n" if more > 0 else "")
 
 
@@ -150,7 +150,7 @@ def describe_loss(loss: float) -> str:
     """
     if abs(loss) < NO_LOSS:
         return "as good"
-    if 1 - loss >= MANY_TIMES:
+    if 1 - loss >= MAX_RATIO_IN_PERCENT:
         return f"{1 - loss:,.0f} times better"
     share = 100 * abs(loss)
     size = f"{share:.1f} %" if share < 10 else f"{share:.0f} %"
@@ -160,11 +160,11 @@ def describe_loss(loss: float) -> str:
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
     solution, inner = study.solution, study.final_estimator.estimator_
-    wishes = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
+    constraints = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
-    bound = common.describe_bound(solution, constrained=bool(wishes))
+    bound = common.describe_bound(solution, constrained=bool(constraints))
     if solution.solver == "given":  # another method found the set, and it is only judged here
         return f"class separation {score}; {bound}"
     status = "" if solution.is_certified else f"{solution.status}, "

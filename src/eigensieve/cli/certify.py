@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..pencil.pencil import Pencil
     from ..search.certify import Certificate
 
-MOST_SHOWN = 30
+MAX_FEATURES_SHOWN = 30
 
 
 def check_noun(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -108,7 +108,7 @@ class Claim:
 @common.json_option
 def certify_command(
     table: Path, target: str, features: list[str], features_file: Path | None, as_json: bool,
-    **wishes: Any,
+    **options: Any,
 ) -> None:  # fmt: skip
     """How far from optimal is a set of features that any tool has chosen?
 
@@ -119,7 +119,7 @@ def certify_command(
     wanted = [*features, *([] if features_file is None else read_names(features_file))]
     if not wanted:
         raise click.UsageError("Name the set: --features a,b,c or --features-file FILE.")
-    claim = make_claim(table, target, wanted, **wishes)
+    claim = make_claim(table, target, wanted, **options)
     if as_json:
         echo_json(as_plain(claim))
     else:
@@ -160,7 +160,7 @@ def make_claim(
 ) -> Claim:
     """Read the table and search from the set that was named."""
     from ..search.certify import certify
-    from ..search.proof.proof import ProofWish
+    from ..search.proof.proof import ProofRequest
 
     if proof is not None and layer is not None:
         raise click.UsageError(
@@ -180,14 +180,14 @@ def make_claim(
     echo_notes(notes)
     pencil, s = make_pencil(X, data.y, shrinkage)
     measure = "logdet" if criterion == "auto" else criterion
-    wish = None
+    request = None
     if proof is not None:
         left_out = [*ignore, *([groups] if groups and is_sheet(table) else [])]
         floor = data.source["log2_floor"]
         reading = {
             "target": target, "transpose": transpose, "ignore": left_out, "log2_floor": floor
         }  # fmt: skip
-        wish = ProofWish(proof, data.names, reading)
+        request = ProofRequest(proof, data.names, reading)
     with common.progress_bar() as progress:
         if time_limit > 0:
             warm_up(pencil, len(chosen), measure, proof is not None, progress)
@@ -199,7 +199,7 @@ def make_claim(
             n_jobs=common.count_jobs(jobs),
             callback=common.show_search(progress),
             random_state=0,
-            proof=wish,
+            proof=request,
         )
     return Claim(certificate, pencil, data.names, noun, s, data.y, notes, proof)
 
@@ -368,10 +368,10 @@ def echo_features(claim: Claim) -> None:
     S = found.support
     score = make_problem(claim.pencil, 1, found.criterion).score
     rows = []
-    for j in S[:MOST_SHOWN].tolist():
+    for j in S[:MAX_FEATURES_SHOWN].tolist():
         left = score(np.setdiff1d(S, j)) if found.k > 1 else 0.0
         share = common.percent(1 - left / found.objective) if found.objective > 0 else "-"
         rows.append([claim.names[j], f"{score([j]):.4g}", share])
     echo_table(["feature", "alone", "lost without it"], rows, left={0})
-    more = found.k - MOST_SHOWN
+    more = found.k - MAX_FEATURES_SHOWN
     click.echo(f"  ... and {more} more\n" if more > 0 else "")

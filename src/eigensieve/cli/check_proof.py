@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..proofs.verdict import Verdict
 
 REJECTED, BROKEN = 1, 3
-MOST_SHOWN = 30
+MAX_FEATURES_SHOWN = 30
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,8 @@ def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
 
 def listed(names: Sequence[object]) -> str:
     """Some names, not too many."""
-    more = len(names) - MOST_SHOWN
-    shown = ", ".join(map(str, names[:MOST_SHOWN]))
+    more = len(names) - MAX_FEATURES_SHOWN
+    shown = ", ".join(map(str, names[:MAX_FEATURES_SHOWN]))
     return shown + (f" ... and {more} more" if more > 0 else "")
 
 

@@ -63,7 +63,7 @@ FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 def compare_command(
     table: Path, target: str, out: Path, as_json: bool, groups: str | None, missing: str,
     ignore: list[str], transpose: bool, layer: str | None, log2: bool, log2_floor: float | None,
-    **wishes: Any,
+    **options: Any,
 ) -> None:  # fmt: skip
     """The package's methods and classical ones side by side, under the same nested CV.
 
@@ -74,24 +74,24 @@ def compare_command(
     from ..studies.methods import COMPARED, find_method
 
     target = target.strip()
-    methods = [find_method(name) for name in wishes["methods"] or COMPARED]
+    methods = [find_method(name) for name in options["methods"] or COMPARED]
     check_folder(out, FILES)
     data = read_study_table(
         table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
     )
     data.notes += about_groups(data, groups)
-    settings = {method.name: make_method(method, wishes) for method in methods}
+    settings = {method.name: make_method(method, options) for method in methods}
     request = FitRequest(
-        data.X, data.y, data.names, target, "auto", settings, wishes["seed"], None,
-        cv=wishes["cv"],
+        data.X, data.y, data.names, target, "auto", settings, options["seed"], None,
+        cv=options["cv"],
     )  # fmt: skip
     check_request(request)
-    data.notes += about_sizes(replace(request, ks=wishes["ks"]))
-    notes = [*data.notes, *data.gaps, *about_balance(methods, settings, wishes["balanced"])]
+    data.notes += about_sizes(replace(request, ks=options["ks"]))
+    notes = [*data.notes, *data.gaps, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)
     with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:
-            found = run_comparison(data, settings, target, missing, wishes, kept, progress)
+            found = run_comparison(data, settings, target, missing, options, kept, progress)
         protect(out, found.unfinished, is_finished(out / COMPARISON_JSON))
         found = replace(found, notes=(*notes, *found.notes))
         write_comparison(out, found)
@@ -106,10 +106,10 @@ def compare_command(
             )
 
 
-def make_method(method: Method, wishes: dict[str, Any]) -> Any:
+def make_method(method: Method, options: dict[str, Any]) -> Any:
     """The estimator; --balanced where the method can be told so."""
-    balanced = wishes["balanced"] and method.has("class_weight")
-    return method.make(wishes["seed"], class_weight="balanced" if balanced else None)
+    balanced = options["balanced"] and method.has("class_weight")
+    return method.make(options["seed"], class_weight="balanced" if balanced else None)
 
 
 def about_balance(methods: Sequence[Method], settings: dict[str, Any], balanced: bool) -> list[str]:
@@ -130,7 +130,7 @@ def run_comparison(
     settings: dict[str, Any],
     target: str,
     missing: str,
-    wishes: dict[str, Any],
+    options: dict[str, Any],
     kept: Kept,
     progress: common.StageProgress,
 ) -> Comparison:
@@ -139,9 +139,9 @@ def run_comparison(
     from ..studies.methods import METHODS
 
     found = compare_methods(
-        data.X, data.y, settings, wishes["ks"] or COMPARED_KS, wishes["cv"], data.groups,
-        wishes["repeats"], common.count_jobs(wishes["jobs"]), wishes["seed"],
-        score="balanced_error" if wishes["balanced"] else "error", missing=missing,
+        data.X, data.y, settings, options["ks"] or COMPARED_KS, options["cv"], data.groups,
+        options["repeats"], common.count_jobs(options["jobs"]), options["seed"],
+        score="balanced_error" if options["balanced"] else "error", missing=missing,
         names=data.names, target=target, checkpoint=kept.path, progress=kept.watch(progress),
     )  # fmt: skip
     titles = {name: METHODS[name].title for name in settings}

@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 def fit_command(
     table: Path, target: str, out: Path, as_json: bool, annotations: Path | None,
     groups: str | None, missing: str, ignore: list[str], transpose: bool, layer: str | None,
-    log2: bool, log2_floor: float | None, **wishes: Any,
+    log2: bool, log2_floor: float | None, **options: Any,
 ) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
 
@@ -114,14 +114,14 @@ def fit_command(
 
     from ..studies.methods import find_method
 
-    find_method(wishes["method"]).check_solver(wishes["solver"])
+    find_method(options["method"]).check_solver(options["solver"])
     check_folder(out)
     data = read_study_table(
         table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
     )
     data.notes += about_groups(data, groups)
     add_annotations(data, annotations)
-    request = make_request(data, target.strip(), missing, wishes)
+    request = make_request(data, target.strip(), missing, options)
     check_request(request)
     data.notes += about_sizes(request)
     echo_notes(data.notes)
@@ -156,47 +156,47 @@ def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
 
 
 def make_request(
-    table: StudyTable, target: str, missing: str, wishes: dict[str, Any]
+    table: StudyTable, target: str, missing: str, options: dict[str, Any]
 ) -> FitRequest:
     """The options in the words of the library."""
     from ..studies.methods import find_method
 
-    method = find_method(wishes["method"])
-    if wishes["exclude"] and not method.has("exclude"):
-        without_features(table, wishes["exclude"], "--exclude")
-        wishes = {**wishes, "exclude": []}
-    settings = make_settings(method, table.names, wishes)
+    method = find_method(options["method"])
+    if options["exclude"] and not method.has("exclude"):
+        without_features(table, options["exclude"], "--exclude")
+        options = {**options, "exclude": []}
+    settings = make_settings(method, table.names, options)
     return FitRequest(
         table.X,
         table.y,
         table.names,
         target,
-        wishes["k"],
+        options["k"],
         settings,
-        seed=wishes["seed"],
-        n_jobs=common.count_jobs(wishes["jobs"]),
+        seed=options["seed"],
+        n_jobs=common.count_jobs(options["jobs"]),
         groups=table.groups,
         missing=missing,
-        score="balanced_error" if wishes["balanced"] else "error",
-        cv=wishes["cv"],
-        n_repeats=wishes["repeats"],
-        n_permutations=wishes["permutations"],
-        ks=wishes["ks"],
+        score="balanced_error" if options["balanced"] else "error",
+        cv=options["cv"],
+        n_repeats=options["repeats"],
+        n_permutations=options["permutations"],
+        ks=options["ks"],
     )
 
 
-def make_settings(method: Method, names: list[str], wishes: dict[str, Any]) -> dict[str, Any]:
+def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """The estimator by name; one for each value of --shrinkage."""
     options = {
-        "solver": wishes["solver"],
-        "criterion": None if wishes["criterion"] == "auto" else wishes["criterion"],
-        "class_weight": "balanced" if wishes["balanced"] else None,
-        "include": find_features(wishes["include"], names, "--include"),
-        "exclude": find_features(wishes["exclude"], names, "--exclude"),
-        "time_limit": wishes["time_limit"],
+        "solver": options["solver"],
+        "criterion": None if options["criterion"] == "auto" else options["criterion"],
+        "class_weight": "balanced" if options["balanced"] else None,
+        "include": find_features(options["include"], names, "--include"),
+        "exclude": find_features(options["exclude"], names, "--exclude"),
+        "time_limit": options["time_limit"],
     }
-    values = wishes["shrinkage"] or [None]
-    seed = wishes["seed"]
+    values = options["shrinkage"] or [None]
+    seed = options["seed"]
     if len(values) == 1:
         return {method.name: method.make(seed, shrinkage=values[0], **options)}
     return {

@@ -45,7 +45,7 @@ FILES = (REPORT, RESULTS)
     help=f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
 )
 @common.json_option
-def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: Any) -> None:
+def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **options: Any) -> None:
     """The papers' tables and figures, regenerated and judged cell by cell.
 
     NAME is a paper (moghaddam2006) or one of its tables and figures (moghaddam2006/figure1);
@@ -57,12 +57,12 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: 
 
     wanted = find_experiments(names)
     if as_list:
-        list_experiments(wanted, wishes["as_json"])
+        list_experiments(wanted, options["as_json"])
         return
     check_folder(out, FILES)
     check_places(out)
     start = time.perf_counter()
-    results, interrupted = run_all(wanted, out, wishes)
+    results, interrupted = run_all(wanted, out, options)
     seconds = time.perf_counter() - start
     left = [experiment.name for experiment in wanted[len(results) :]]
     unfinished = [f"{len(results)} of {len(wanted)} experiments done"] if interrupted else []
@@ -70,7 +70,7 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **wishes: 
     if measured:
         protect(out, unfinished, is_finished(out / RESULTS))
         results = write_results(out, results, seconds, left)
-    finish(results, left, out, seconds, wishes)
+    finish(results, left, out, seconds, options)
     if interrupted:
         where = out if measured else out / CACHE
         raise KeyboardInterrupt(
@@ -120,14 +120,14 @@ def list_experiments(wanted: Sequence[Experiment], as_json: bool) -> None:
 
 
 def run_all(
-    wanted: Sequence[Experiment], out: Path, wishes: dict[str, Any]
+    wanted: Sequence[Experiment], out: Path, options: dict[str, Any]
 ) -> tuple[list[Result], bool]:
     """One after the other, each on all cores; and whether Ctrl-C cut it short."""
     from ..experiments.cache import Cache
     from ..experiments.runner import run_experiment
 
-    cache = Cache(out / CACHE, fresh=wishes["fresh"])
-    level, n_jobs = "quick" if wishes["quick"] else "full", common.count_jobs(wishes["jobs"])
+    cache = Cache(out / CACHE, fresh=options["fresh"])
+    level, n_jobs = "quick" if options["quick"] else "full", common.count_jobs(options["jobs"])
     results: list[Result] = []
     try:
         for i, experiment in enumerate(wanted, start=1):
@@ -138,8 +138,8 @@ def run_all(
                     progress=prefixed(progress, f"{i} of {len(wanted)}, "),
                 )  # fmt: skip
             results.append(result)
-            if not wishes["as_json"]:
-                echo_result(result, wishes["show_all"])
+            if not options["as_json"]:
+                echo_result(result, options["show_all"])
     except KeyboardInterrupt:
         return results, True
     return results, False
@@ -233,12 +233,12 @@ def as_plain(results: Sequence[Result], left: Sequence[str], out: Path) -> dict[
 
 def finish(
     results: Sequence[Result], left: Sequence[str], out: Path, seconds: float,
-    wishes: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:  # fmt: skip
     """What came out of it all."""
     from ..experiments.words import confirmed_text, count_text
 
-    if wishes["as_json"]:
+    if options["as_json"]:
         echo_json(as_plain(results, left, out))
         return
     ran = [result for result in results if result.measured is not None]
@@ -252,7 +252,7 @@ def finish(
     if confirmed_text(ran):
         click.echo(confirmed_text(ran))
     click.echo(f"\nreport:  {out / REPORT}\nresults: {out / RESULTS}")
-    if wishes["quick"]:
+    if options["quick"]:
         echo_notes(["this was a quick run: verdicts rest on few repetitions"])
 
 

@@ -16,7 +16,7 @@ from ..errors import InputError, OptionError
 from ..tables.kinds.big_table import BigTable
 from ..tables.moments import check_features
 from ..tables.statistics import SUMS, ClassStats
-from ._door import take_labels, take_table
+from ._validation import take_labels, validate_table
 
 # What needs more of the samples than their sum of squares.
 NEEDS = {"grams": "class_weight", "moments": "shrinkage='auto'"}
@@ -106,7 +106,7 @@ class PartialSums:
 def take_part(estimator: Any, X: Any, device: Any = None) -> tuple[PartialSums, Any]:
     """What an estimator has kept, and the table of some more samples, checked."""
     partial = getattr(estimator, "_partial", PartialSums())
-    return partial, take_table(estimator, X, reset=partial.is_empty, device=device)
+    return partial, validate_table(estimator, X, reset=partial.is_empty, device=device)
 
 
 def add_part(

@@ -15,9 +15,9 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
-from ._door import labels_on_host, require_in_memory, take_labels, take_table
 from ._projection import project_rows
 from ._rules import LinearRule, Rule, check_priors
+from ._validation import labels_on_host, require_in_memory, take_labels, validate_table
 
 
 class ProjectedClassifier(
@@ -44,11 +44,11 @@ class ProjectedClassifier(
         return data, code
 
     def _open(self, X: Any) -> Any:
-        return take_table(self, X, reset=True, min_samples=2)
+        return validate_table(self, X, reset=True, min_samples=2)
 
     def _open_in_memory(self, X: Any) -> np.ndarray:
         data = require_in_memory(X, type(self).__name__)
-        return take_table(self, data, reset=True, accept_sparse=False, min_samples=2)
+        return validate_table(self, data, reset=True, accept_sparse=False, min_samples=2)
 
     def _set_directions(self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray) -> None:
         """Project rows less ``xbar`` (p,) on ``scalings`` (p, m); ``means`` (K, p) of classes."""
@@ -82,7 +82,7 @@ class ProjectedClassifier(
 
     def _check(self, X: Any) -> Any:
         check_is_fitted(self, "scalings_")
-        return take_table(self, X, reset=False, accept_sparse=self._takes_tables)
+        return validate_table(self, X, reset=False, accept_sparse=self._takes_tables)
 
     def transform(self, X: Any) -> np.ndarray:
         """Project on the directions, (n, n_components)."""

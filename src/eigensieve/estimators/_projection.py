@@ -10,7 +10,7 @@ from scipy import sparse
 from ..tables.device_pencil import take_columns
 from ..tables.kinds.arrays import is_device_array, like, to_numpy
 from ..tables.kinds.big_table import BigTable, count_per_block, equal_blocks
-from ._door import read_columns
+from ._validation import read_columns
 
 
 def project_rows(table: Any, S: np.ndarray, centre: np.ndarray, V: np.ndarray) -> np.ndarray:

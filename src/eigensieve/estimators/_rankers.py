@@ -33,10 +33,10 @@ Ranker = Callable[..., np.ndarray]
 PERFECT = 1e-12
 # Scores that agree in so many digits are equal: BLAS need not give copies of a column the same.
 DIGITS = 12
-MANY_ROWS = 1000  # libsvm takes minutes for a ranking with more
+MAX_LIBSVM_ROWS = 1000  # libsvm takes minutes for a ranking with more
 ONE_BY_ONE = 60  # from so many features on SVM-RFE drops one a round; before, a tenth
 L1_STEPS, L1_RATIO = 40, 1.15  # penalties of the l1 path, and the ratio of neighbours
-MOST_STEPS = 10**7  # of liblinear: never needed, so that it has nothing to warn of
+MAX_STEPS = 10**7  # of liblinear: never needed, so that it has nothing to warn of
 L1_SLACK = 1.01  # how far the optimality conditions of features left out may be off
 
 
@@ -155,9 +155,9 @@ def svm_rfe(Z: Any, code: np.ndarray, seed: int) -> np.ndarray:
 
 def _svm_weights(Z: Any, code: np.ndarray) -> np.ndarray:
     """Squared weights of the features, summed over the pairs of classes."""
-    if len(Z) > MANY_ROWS:
-        samples = dense_rows(Z, f"ranker 'svm-rfe' with more than {MANY_ROWS:,} samples")
-        svm = LinearSVC(dual=False, max_iter=MOST_STEPS).fit(samples, code)
+    if len(Z) > MAX_LIBSVM_ROWS:
+        samples = dense_rows(Z, f"ranker 'svm-rfe' with more than {MAX_LIBSVM_ROWS:,} samples")
+        svm = LinearSVC(dual=False, max_iter=MAX_STEPS).fit(samples, code)
         return np.square(svm.coef_).sum(axis=0)
     by_gram = isinstance(Z, RowFactor) or Z.shape[1] > len(Z)
     kernel = "precomputed" if by_gram else "linear"
@@ -216,7 +216,7 @@ def _fit_l1(
             dual=False,
             C=1.0 / penalty,
             tol=1e-3,
-            max_iter=MOST_STEPS,
+            max_iter=MAX_STEPS,
             random_state=seed,
         ).fit(columns, code)
         weights[used] = np.abs(svm.coef_).max(axis=0)

@@ -19,7 +19,7 @@ from ..tables.column_statistics import class_means
 
 # A within-class variance below this share of the total one says that the training rows of a class
 # fell on one point, not that new rows will.
-LEAST_VARIANCE = 1e-6
+MIN_VARIANCE = 1e-6
 
 
 class Rule(ABC):
@@ -66,7 +66,7 @@ def nearest_centroid(means: np.ndarray) -> LinearRule:
 def discriminant(means: np.ndarray, within: np.ndarray, priors: np.ndarray) -> LinearRule:
     """The LDA rule with this covariance within the classes, which may be singular."""
     values, vectors = linalg.eigh(within)
-    weights = (means @ vectors / np.maximum(values, LEAST_VARIANCE)) @ vectors.T
+    weights = (means @ vectors / np.maximum(values, MIN_VARIANCE)) @ vectors.T
     return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
 
 

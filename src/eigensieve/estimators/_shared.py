@@ -127,7 +127,7 @@ def with_certificate(
         return solution
     k = solution.k if k is None else k
     problem = make_problem(pencil, k, solution.criterion, include, exclude)
-    support = problem.places(solution.support)
+    support = problem.to_local(solution.support)
     bound = max(root_bound(problem, support), problem.ceiling(support))
     gap = relative_gap(solution.objective, bound, solution.scale)
     status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
@@ -141,7 +141,7 @@ def draw_seed(random_state: Any) -> int | None:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def tell_if_unfinished(status: Status | None, kept: object, stacklevel: int = 3) -> None:
+def warn_or_reraise(status: Status | None, kept: object, stacklevel: int = 3) -> None:
     """The one place where a status becomes a warning, or goes on as Ctrl-C.
 
     Called when the estimator is fitted: the best so far is kept either way. After Ctrl-C the

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..errors import InputError
 from ..tables.kinds.frames import plain_frame
-from ._door import read_columns, require_in_memory
 from ._shared import check_unique_names
+from ._validation import read_columns, require_in_memory
 
 PLAIN_NAMES = ("X", "Y")
 FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns

@@ -17,7 +17,7 @@ from ..tables.column_statistics import class_sums
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
 from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors, check_rule
-from ._shared import clip_k, tell_if_unfinished
+from ._shared import clip_k, warn_or_reraise
 
 
 class GroupLassoLDA(GlossClassifier):
@@ -213,7 +213,7 @@ class GroupLassoLDA(GlossClassifier):
     ) -> GroupLassoLDA:
         """Find everything, and tell what is not as it was asked for."""
         stopped, kept = self._find(problem, training, k, m)
-        tell_if_unfinished(stopped or self.solution_.status, kept, stacklevel=4)
+        warn_or_reraise(stopped or self.solution_.status, kept, stacklevel=4)
         if k is not None and stopped is None:
             tell_if_not(k, self.solution_.support.size, self.alpha_, stacklevel=4)
         return self

@@ -18,10 +18,10 @@ from ..scoring.gloss import check_alpha, check_alphas, check_method, make_search
 from ..scoring.penalty_search import solve_at
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
-from ._door import read_columns
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, make_gloss_rule
 from ._rules import check_priors, check_rule
-from ._shared import tell_if_unfinished
+from ._shared import warn_or_reraise
+from ._validation import read_columns
 
 SELECTIONS = ("best", "one-se")
 
@@ -131,7 +131,7 @@ class GroupLassoLDACV(GlossClassifier):
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
             stopped = Status.ITERATION_LIMIT
-        tell_if_unfinished(stopped, solution)
+        warn_or_reraise(stopped, solution)
         return self
 
     def _open(self, X: Any) -> Any:

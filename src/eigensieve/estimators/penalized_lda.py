@@ -22,7 +22,7 @@ from ..scoring.penalized_lda import (
 from ..tables.column_statistics import ColumnStats
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
-from ._shared import tell_if_unfinished
+from ._shared import warn_or_reraise
 
 BIGGEST = float(np.finfo(np.float64).max)
 
@@ -140,7 +140,7 @@ class PenalizedLDA(ProjectedClassifier):
         self.objective_, self.n_iter_ = found.objective, found.n_iter
         self.explained_variance_ratio_ = found.separation / np.square(root).sum()
         self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
-        tell_if_unfinished(
+        warn_or_reraise(
             found.status, f"direction {np.argmin(found.settled)} after {self.max_iter} steps"
         )
         return self

@@ -28,8 +28,8 @@ from ..tables.kinds.arrays import is_device_array, like, namespace
 from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
-from ._door import take_labels, take_table
-from ._shared import clip_k, draw_seed, tell_if_unfinished
+from ._shared import clip_k, draw_seed, warn_or_reraise
+from ._validation import take_labels, validate_table
 
 # weights that agree in so many digits of the largest are equal: those of copies need not be alike
 DIGITS = {"float64": 10, "float32": 5}
@@ -223,7 +223,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         kept = f"alpha (starts: {self.n_init_}, permutations: {runs})"
         if status is Status.ITERATION_LIMIT:
             kept += f"; it is not at rest with max_iter = {self.max_iter}: raise that, or tol"
-        tell_if_unfinished(status, kept)
+        warn_or_reraise(status, kept)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -246,13 +246,13 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         return table.multiply(alpha).tocsr() if sparse.issparse(table) else table * alpha
 
     def _transform_device(self, X: Any) -> Any:
-        table = take_table(self, X, reset=False)
+        table = validate_table(self, X, reset=False)
         if self.weight:
             return table * like(self.alpha_, table, working_dtype(table))
         return namespace(table).take(table, like(np.flatnonzero(self.support_), table), axis=1)
 
     def _transform_big(self, X: Any) -> np.ndarray:
-        table: BigTable = take_table(self, X, reset=False)
+        table: BigTable = validate_table(self, X, reset=False)
         if self.weight:
             raise InputError(
                 f"X is {table.kind}, and all of its columns times their weights would be as large; "
@@ -294,7 +294,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _take_data(self, X: Any, y: Any, options: QAlphaOptions) -> tuple[Any, np.ndarray | None]:
         """The table as it came (float32, mapped, sparse), and the class of every sample."""
         is_matrix = options.is_precomputed
-        table = take_table(
+        table = validate_table(
             self, X, reset=True, device=self.device, accept_sparse=not is_matrix, min_samples=2,
             dtype="numeric",
         )  # fmt: skip

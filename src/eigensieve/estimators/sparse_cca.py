@@ -38,7 +38,7 @@ from ._shared import (
     clip_k,
     draw_seed,
     is_left_to_penalty,
-    tell_if_unfinished,
+    warn_or_reraise,
     with_certificate,
 )
 from ._views import TwoViews, per_view, split_views
@@ -175,7 +175,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.solution_ = self.solutions_[0]
         self._set_weights(data)
         for solution in self.solutions_:
-            tell_if_unfinished(solution.status, solution)
+            warn_or_reraise(solution.status, solution)
         return self
 
     def _prepare(self, X: Any, y: Any) -> _Prepared:
@@ -325,7 +325,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         )
         early = [s for s in (*found, *null) if s.status.is_early]
         if early:
-            tell_if_unfinished(early[0].status, f"{len(early)} of {number + len(found)} searches")
+            warn_or_reraise(early[0].status, f"{len(early)} of {number + len(found)} searches")
         return PermutationTest.of(found, null)
 
     def get_support(self, indices: bool = False) -> tuple[np.ndarray, ...]:
@@ -388,4 +388,4 @@ def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Sol
 def _stop_if_interrupted(solution: Solution) -> None:
     """Half a permutation test is none: Ctrl-C ends it at once."""
     if solution.status is Status.INTERRUPTED:
-        tell_if_unfinished(solution.status, "nothing of the permutation test")
+        warn_or_reraise(solution.status, "nothing of the permutation test")

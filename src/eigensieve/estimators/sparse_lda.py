@@ -28,7 +28,6 @@ from ..tables.kinds.big_table import BigTable
 from ..tables.shrinkage import check_ridge
 from ..tables.statistics import ClassStats, ClassWeight
 from ..tables.streamed_builders import streamed_lda
-from ._door import by_row_blocks, labels_on_host, read_columns, take_labels, take_table
 from ._partial import add_part, check_fitted, counting, wait_for_more
 from ._rules import check_priors
 from ._shared import (
@@ -38,9 +37,10 @@ from ._shared import (
     draw_seed,
     feature_indices,
     is_left_to_penalty,
-    tell_if_unfinished,
+    warn_or_reraise,
     with_certificate,
 )
+from ._validation import by_row_blocks, labels_on_host, read_columns, take_labels, validate_table
 
 
 @dataclass(frozen=True)
@@ -217,10 +217,10 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         if not is_left_to_penalty(k, self.solver_options):
             k = clip_k(k, data.n_free, stacklevel=4)
         solution = solve(data.pencil, k, **self._search_options(data))
-        wishes = data.include.tolist(), data.exclude.tolist()
-        solution = with_certificate(self.certificate, solution, data.pencil, *wishes)
+        constraints = data.include.tolist(), data.exclude.tolist()
+        solution = with_certificate(self.certificate, solution, data.pencil, *constraints)
         self._finish(data, solution)
-        tell_if_unfinished(self.solution_.status, self.solution_, stacklevel=4)
+        warn_or_reraise(self.solution_.status, self.solution_, stacklevel=4)
         return self
 
     def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
@@ -244,16 +244,16 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
                 if hasattr(worker, name):
                     setattr(model, name, getattr(worker, name))
             models[k] = model._finish(data, solution)
-        tell_if_unfinished(path.stopped, f"k = {', '.join(map(str, path))}")
+        warn_or_reraise(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
     def _prepare(self, X: Any, y: ArrayLike | None) -> _Prepared:
         check_certificate(self.certificate)
-        table = take_table(self, X, reset=True, device=self.device, min_samples=2)
+        table = validate_table(self, X, reset=True, device=self.device, min_samples=2)
         labels = take_labels(y, table.shape[0], table)
         if isinstance(table, BigTable) and not table.is_tall:
             options = self.shrinkage, self.ridge, self.class_weight
-            return self._check_wishes(*streamed_lda(table, labels, *options))
+            return self._check_constraints(*streamed_lda(table, labels, *options))
         return self._prepare_stats(lda_stats(table, labels, self.shrinkage, self.class_weight))
 
     def _prepare_stats(self, stats: ClassStats) -> _Prepared:
@@ -261,9 +261,9 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         s = stats_shrinkage(stats, self.shrinkage)
         stats = stats.weighted(self.class_weight)
         pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
-        return self._check_wishes(replace(stats, rows=None), s, pencil)
+        return self._check_constraints(replace(stats, rows=None), s, pencil)
 
-    def _check_wishes(self, stats: ClassStats, s: float, pencil: Pencil) -> _Prepared:
+    def _check_constraints(self, stats: ClassStats, s: float, pencil: Pencil) -> _Prepared:
         """Before the search, not after it."""
         self.classes_ = stats.classes
         check_priors(self.priors, stats.priors)
@@ -343,7 +343,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def _columns(self, X: Any) -> np.ndarray:
         """The selected columns of X, float64."""
         check_fitted(self, "solution_")
-        return read_columns(take_table(self, X, reset=False), self.solution_.support)
+        return read_columns(validate_table(self, X, reset=False), self.solution_.support)
 
     @by_row_blocks
     def decision_function(self, X: Any) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..tables.column_statistics import class_contrasts
 from ._gloss import count_components, tell_if_not
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
-from ._shared import clip_k, tell_if_unfinished
+from ._shared import clip_k, warn_or_reraise
 
 
 class SparseOptimalScoring(ProjectedClassifier):
@@ -146,7 +146,7 @@ class SparseOptimalScoring(ProjectedClassifier):
             raise KeyboardInterrupt
         self._describe(problem, found, code)
         self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
-        tell_if_unfinished(stopped, f"{len(found)} of {m} directions")
+        warn_or_reraise(stopped, f"{len(found)} of {m} directions")
         if stopped is None:
             for i, (direction, k) in enumerate(zip(found, sizes)):
                 if k is not None:
@@ -155,7 +155,7 @@ class SparseOptimalScoring(ProjectedClassifier):
                     )
             if not all(direction.converged for direction in found):
                 slow = [i for i, direction in enumerate(found) if not direction.converged]
-                tell_if_unfinished(
+                warn_or_reraise(
                     Status.ITERATION_LIMIT, f"direction {slow[0]} still moves; increase max_iter"
                 )
         return self

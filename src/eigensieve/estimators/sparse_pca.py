@@ -20,7 +20,6 @@ from ..search.solve import finds_jointly, solve, solve_components
 from ..tables.builders import pca_pencil_from_stats, pca_stats
 from ..tables.kinds.big_table import BigTable
 from ..tables.streamed_builders import streamed_pca
-from ._door import by_row_blocks, read_columns, take_table
 from ._partial import check_fitted, counting, take_part, wait_for_more
 from ._shared import (
     check_certificate,
@@ -28,9 +27,10 @@ from ._shared import (
     clip_k,
     draw_seed,
     is_left_to_penalty,
-    tell_if_unfinished,
+    warn_or_reraise,
     with_certificate,
 )
+from ._validation import by_row_blocks, read_columns, validate_table
 
 
 @contextmanager
@@ -135,7 +135,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Find the components, one after the other (for "spca" all at once)."""
         self.__dict__.pop("_partial", None)
         self._check_choices()
-        table = take_table(self, X, reset=True, min_samples=2)
+        table = validate_table(self, X, reset=True, min_samples=2)
         if isinstance(table, BigTable) and not table.is_tall:
             mean, on_disk = streamed_pca(table)
             return self._find(on_disk, mean, table.shape[0])
@@ -176,7 +176,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._n_features_out = len(self.components_)
         self._set_variances(pencil)
         for solution in self.solutions_:
-            tell_if_unfinished(solution.status, solution)
+            warn_or_reraise(solution.status, solution)
         return self
 
     def _cardinalities(self, n: int, p: int) -> list[int | None]:
@@ -270,7 +270,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> np.ndarray:
         """Scores of the rows on the components, (n, n_components)."""
         check_fitted(self, "solution_")
-        table = take_table(self, X, reset=False)
+        table = validate_table(self, X, reset=False)
         S = np.flatnonzero(self.support_)
         return (read_columns(table, S) - self.mean_[S]) @ self.components_[:, S].T
 

@@ -14,9 +14,9 @@ from ..pencil.budget import Budget
 from ..pursuit.basis_pursuit import check_method, pursue
 from ..pursuit.solution import judge
 from ..pursuit.uncorrelated import RANK_TOL, UncorrelatedFamily
-from ._door import take_table
-from ._shared import check_solver_options, tell_if_unfinished
+from ._shared import check_solver_options, warn_or_reraise
 from ._uncorrelated import UncorrelatedClassifier
+from ._validation import validate_table
 
 
 class SparseUncorrelatedLDA(UncorrelatedClassifier):
@@ -126,7 +126,7 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         """Find the directions of least norm and the rule."""
         check_method(self.penalty, self.solver, check_solver_options(self.solver_options))
         self._fit(X, y)
-        tell_if_unfinished(self.solution_.status, self.solution_)
+        warn_or_reraise(self.solution_.status, self.solution_)
         if self.solution_.is_certified:
             self._tell_if_inexact()
         elif self.solver == "simplex":
@@ -136,7 +136,7 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         return self
 
     def _open(self, X: Any) -> Any:
-        return take_table(self, X, reset=True, device=self.device, min_samples=2)
+        return validate_table(self, X, reset=True, device=self.device, min_samples=2)
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         budget = Budget(self.time_limit)

@@ -19,7 +19,7 @@ _LIMIT = re.compile(rf"(>=|<=|>|<)\s*({_NUMBER})")
 _RANGE = re.compile(rf"({_NUMBER})\s+to\s+({_NUMBER})")
 _ERRORS = re.compile(rf"({_NUMBER}) se")
 _SPREAD = re.compile(r"sd of (\d+)|se")
-FEWEST = 5  # runs from which on a standard error is taken seriously
+MIN_RUNS = 5  # runs from which on a standard error is taken seriously
 _SLACK = 1e-9  # relative: what two sums of the same numbers may differ by
 
 
@@ -133,14 +133,14 @@ def agrees(
 
     Where the paper prints no spread (or nobody knows what it is), its standard error is taken to
     be as large as ours. A limit is no estimate: it is kept, or broken beyond our own standard
-    error, or the question is open. So it is with fewer than ``FEWEST`` runs, whose standard error
+    error, or the question is open. So it is with fewer than ``MIN_RUNS`` runs, whose standard error
     says little.
     """
     if published.word is not None or isinstance(ours.value, str):
         return str(ours.value) == published.word
     if not math.isfinite(ours.value):
         return False
-    if tolerance.errors and ours.n is not None and ours.n < FEWEST:
+    if tolerance.errors and ours.n is not None and ours.n < MIN_RUNS:
         return None
     if published.is_claim:
         return _keeps(ours.value, tolerance.errors * (ours.se or 0.0), published)

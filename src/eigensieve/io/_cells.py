@@ -9,7 +9,7 @@ import numpy as np
 from ._sheet import MISSING, parse_number
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.,]*\d,\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
-_FEW_ROWS = 10  # so many numbers in order may be chance
+_MIN_ROWS = 10  # so many numbers in order may be chance
 
 
 def filled(cells: list[str]) -> list[str]:
@@ -61,7 +61,7 @@ def mostly_distinct_integers(values: np.ndarray) -> bool:
 
 def order_of(values: np.ndarray) -> str | None:
     """How whole numbers rise or fall from row to row, if they do so all the way."""
-    if len(values) < _FEW_ROWS or not are_integers(values):
+    if len(values) < _MIN_ROWS or not are_integers(values):
         return None
     steps = np.diff(values)
     if np.all(steps > 0):

@@ -14,7 +14,16 @@ from ..errors import OptionError, PencilError
 from ..tables.operators.centred_rows import CentredRows
 from .criteria import EPS, fix_signs
 from .magnitudes import LARGEST
-from .pencil import LEAST, MOST, PSD_TOL, Pencil, check_blocks, finite, identity_columns, symmetric
+from .pencil import (
+    MAX_SIZE,
+    MIN_SIZE,
+    PSD_TOL,
+    Pencil,
+    check_blocks,
+    finite,
+    identity_columns,
+    symmetric,
+)
 from .row_factor import RowFactor, column_squares, weighted_gram
 from .turned_rows import turn_rows
 
@@ -69,10 +78,10 @@ class FactorPencil(Pencil):
                 f"B = W'W + diag(d) needs d > 0, and its smallest entry is {self.d.min():.3g}; "
                 "add a ridge or use shrinkage > 0"
             )
-        if self.size and (self.d.min() < LEAST or self.d.max() > MOST):
+        if self.size and (self.d.min() < MIN_SIZE or self.d.max() > MAX_SIZE):
             raise PencilError(
                 f"d has entries from {self.d.min():.1e} to {self.d.max():.1e}; rescale the "
-                f"columns: {LEAST:.0e} to {MOST:.0e} are allowed"
+                f"columns: {MIN_SIZE:.0e} to {MAX_SIZE:.0e} are allowed"
             )
         self.blocks = check_blocks(blocks, self.size)
 

@@ -12,8 +12,8 @@ from scipy import linalg
 
 from .criteria import DOMINANT, EPS, unit_cholesky
 
-# `blur` above this: differences of log-dets are not seen in the coordinates of a factor.
-MOST_BLUR = 1e12
+# `cancellation` above this: differences of log-dets are not seen in the coordinates of a factor.
+MAX_CANCELLATION = 1e12
 
 
 def unit_form(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +91,7 @@ def align(H: np.ndarray) -> np.ndarray:
     return turned
 
 
-def blur(H: np.ndarray) -> float:
+def cancellation(H: np.ndarray) -> float:
     """What size of A round-off in log det(I + sum of h h') goes by, h columns of H; at least 1.
 
     A column along an axis does no harm, whatever its length; what lies across does.

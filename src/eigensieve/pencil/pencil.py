@@ -29,9 +29,9 @@ PSD_TOL = 1e-9
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
 # Entries are squares of data, as it were; their own squares and quotients must not overflow.
-MOST, LEAST = 100 * LARGEST**2, 1e-200
+MAX_SIZE, MIN_SIZE = 100 * LARGEST**2, 1e-200
 # So many leading eigenvectors are remembered.
-FEW = 3
+MAX_KEPT_EIGENVECTORS = 3
 # Above this many features they are found by iteration where that will do.
 ITERATIVE = 500
 
@@ -74,10 +74,10 @@ class Pencil:
             if self._B.shape != self._A.shape:
                 raise PencilError(f"A is {self._A.shape} and B is {self._B.shape}; they must agree")
             _require_positive_definite(self._B)
-        if self.scale > MOST or 0 < self.scale < LEAST:
+        if self.scale > MAX_SIZE or 0 < self.scale < MIN_SIZE:
             raise PencilError(
-                f"A / B is of size {self.scale:.1e}; rescale A: sizes between {LEAST:.0e} and "
-                f"{MOST:.0e} are allowed"
+                f"A / B is of size {self.scale:.1e}; rescale A: sizes between {MIN_SIZE:.0e} and "
+                f"{MAX_SIZE:.0e} are allowed"
             )
         self.blocks = check_blocks(blocks, self.size)
 
@@ -175,7 +175,7 @@ class Pencil:
             found = self._find_top(m)
             for array in found:
                 array.flags.writeable = False
-            if m > FEW:
+            if m > MAX_KEPT_EIGENVECTORS:
                 return found
             known[m] = found  # starts, scores and bounds ask for the same few again and again
         values, vectors = known[m]
@@ -304,8 +304,10 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
     if M.shape[0] == 0:
         raise PencilError(f"{name} is empty: a pencil needs at least one feature")
     size = float(np.abs(M).max())
-    if size > MOST:
-        raise PencilError(f"{name} has entries of size {size:.1e}; rescale it: at most {MOST:.0e}")
+    if size > MAX_SIZE:
+        raise PencilError(
+            f"{name} has entries of size {size:.1e}; rescale it: at most {MAX_SIZE:.0e}"
+        )
     asymmetry = float(np.abs(M - M.T).max())
     if asymmetry > SYMMETRY_TOL * size:
         raise PencilError(
@@ -317,9 +319,9 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
 
 def _require_positive_definite(B: np.ndarray) -> None:
     diagonal = np.diag(B)
-    if 0 < diagonal.min() < LEAST:
+    if 0 < diagonal.min() < MIN_SIZE:
         raise PencilError(
-            f"B has {diagonal.min():.1e} on its diagonal; rescale it to {LEAST:.0e} at least"
+            f"B has {diagonal.min():.1e} on its diagonal; rescale it to {MIN_SIZE:.0e} at least"
         )
     if diagonal.min() > 0:
         d = 1.0 / np.sqrt(diagonal)

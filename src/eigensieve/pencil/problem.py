@@ -1,4 +1,4 @@
-"""A problem: a pencil, how many features, by which criterion, with which wishes."""
+"""A problem: a pencil, how many features, by which criterion, with which constraints."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Problem:
     include : array of feature indices
     quota : dict block -> number of features, or None
         For a pencil with blocks and k = (kx, ky).
-    columns, n_features : array, int
+    to_original, n_features : array, int
         Where the pencil's features stand among those that the user has: excluded ones are
         taken out beforehand, so that solvers never meet them. `solution` translates back.
     """
@@ -49,7 +49,7 @@ class Problem:
     criterion: str
     include: np.ndarray
     quota: dict[int, int] | None
-    columns: np.ndarray
+    to_original: np.ndarray
     n_features: int
 
     @cached_property
@@ -71,11 +71,11 @@ class Problem:
         _check_feasible(problem)
         return problem
 
-    def places(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+    def to_local(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The user's feature indices, as indices of the problem's pencil; excluded ones go."""
         wanted = _indices(support, self.n_features, "start")
-        place = np.minimum(np.searchsorted(self.columns, wanted), self.columns.size - 1)
-        return place[self.columns[place] == wanted]
+        place = np.minimum(np.searchsorted(self.to_original, wanted), self.to_original.size - 1)
+        return place[self.to_original[place] == wanted]
 
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
@@ -140,7 +140,7 @@ class Problem:
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective
         return Solution(
-            support=_frozen(self.columns[S]),
+            support=_frozen(self.to_original[S]),
             loadings=_frozen(fix_signs(vectors[:, :m])),
             values=_frozen(values[:m]),
             objective=objective,
@@ -160,7 +160,7 @@ def make_problem(
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
 ) -> Problem:
-    """Validate the wishes and build the `Problem`."""
+    """Validate the constraints and build the `Problem`."""
     if not isinstance(pencil, Pencil):
         raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
     inside = _indices(include, pencil.size, "include")
@@ -172,15 +172,15 @@ def make_problem(
     number = check_k(k if quota is None else sum(quota.values()))
     allowed = np.ones(pencil.size, dtype=bool)
     allowed[outside] = False
-    columns = np.flatnonzero(allowed)
-    if number > columns.size:
+    to_original = np.flatnonzero(allowed)
+    if number > to_original.size:
         raise InputError(
-            f"k is {number}, but only {columns.size} of {pencil.size} features may be chosen"
+            f"k is {number}, but only {to_original.size} of {pencil.size} features may be chosen"
         )
-    part = pencil.take(columns) if outside.size else pencil
+    part = pencil.take(to_original) if outside.size else pencil
     check_criterion(criterion, part)
-    place = np.searchsorted(columns, inside)
-    problem = Problem(part, number, criterion, place, quota, columns, pencil.size)
+    place = np.searchsorted(to_original, inside)
+    problem = Problem(part, number, criterion, place, quota, to_original, pencil.size)
     _check_feasible(problem)
     return problem
 

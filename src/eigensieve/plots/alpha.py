@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from ._style import FAINT, PALETTE, few_ticks, figure_of, house_style, legend_above, new_figure
 
-MANY = 200  # with more features the ranks are drawn on a log axis: the top ones matter most
+MAX_FEATURES_LINEAR_AXIS = (
+    200  # with more features the ranks are drawn on a log axis: the top ones matter most
+)
 CELLS = 200  # of two points in the same 200th of the width and of the height one is drawn
 
 
@@ -106,14 +108,14 @@ class AlphaDisplay:
         if not mask.any():
             return None
         seen = self._seen(np.flatnonzero(mask), self.alpha)
-        size = 4.0 if self.alpha.size <= MANY else 3.6
+        size = 4.0 if self.alpha.size <= MAX_FEATURES_LINEAR_AXIS else 3.6
         (points,) = self.ax_.plot(seen + 1, self.alpha[seen], "o", ms=size, mew=0, color=color)
         return points
 
     def _seen(self, places: np.ndarray, *curves: np.ndarray) -> np.ndarray:
         """Those of the places that show in one of the curves, the first and the last included."""
         ranks = np.arange(1.0, self.alpha.size + 1)
-        x = np.log(ranks) if ranks.size > MANY else ranks
+        x = np.log(ranks) if ranks.size > MAX_FEATURES_LINEAR_AXIS else ranks
         shows = np.zeros(places.size, dtype=bool)
         shows[[0, -1]] = True
         for values in (x, *curves):
@@ -123,7 +125,7 @@ class AlphaDisplay:
 
     def _set_axes(self) -> None:
         ax, p = self.ax_, self.alpha.size
-        if p > MANY:
+        if p > MAX_FEATURES_LINEAR_AXIS:
             ax.set_xscale("log")
             ax.set_xlim(0.8, 1.25 * p)
             ax.xaxis.set_major_locator(LogLocator(numticks=5))

@@ -18,8 +18,8 @@ from .loadings import names_at
 if TYPE_CHECKING:
     from ..studies.result import Study
 
-MOST_LABELS = 25
-MOST_BARS = 40
+MAX_LABELS = 25
+MAX_BARS = 40
 # The circle has a radius of 1, which is about an inch on a figure of its own.
 ACROSS = 4.45  # width of the axes: the circle and the names beside it
 EDGE = 1.1  # the names begin here
@@ -71,7 +71,7 @@ class CorrelationCircleDisplay:
     @property
     def n_left_out(self) -> int:
         """Number of features that have no name, or no bar."""
-        most = MOST_BARS if self.correlations.shape[1] == 1 else MOST_LABELS
+        most = MAX_BARS if self.correlations.shape[1] == 1 else MAX_LABELS
         return max(0, len(self.names) - most)
 
     def plot(self, ax: Axes | None = None) -> CorrelationCircleDisplay:
@@ -95,11 +95,11 @@ class CorrelationCircleDisplay:
 
     @property
     def _bars_height(self) -> float:
-        return 0.8 + 0.25 * min(len(self.names), MOST_BARS)
+        return 0.8 + 0.25 * min(len(self.names), MAX_BARS)
 
     def _plot_bars(self) -> None:
         ax, values = self.ax_, self.correlations[:, 0]
-        shown = np.argsort(-np.abs(values), kind="stable")[:MOST_BARS]
+        shown = np.argsort(-np.abs(values), kind="stable")[:MAX_BARS]
         shown = shown[np.argsort(-values[shown], kind="stable")]
         rows, lengths = range(shown.size), values[shown]
         colors = [PALETTE[0] if value >= 0 else PALETTE[1] for value in lengths]
@@ -125,7 +125,7 @@ class CorrelationCircleDisplay:
         """The features that have a name, left (-1) and right (1), from bottom to top."""
         x, sine = self.correlations[:, 0], self._sines()
         length = np.hypot(x, self.correlations[:, 1])
-        named = np.argsort(-length, kind="stable")[:MOST_LABELS]
+        named = np.argsort(-length, kind="stable")[:MAX_LABELS]
         # by angle: lines from the tips outwards hardly cross then
         named = named[np.argsort(sine[named], kind="stable")]
         sides = {-1: named[x[named] < 0], 1: named[x[named] >= 0]}

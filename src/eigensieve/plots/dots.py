@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ._style import FAINT, WIDTH, figure_of, house_style, new_figure, plain, short_names
 
-MOST_FEATURES = 60
+MAX_FEATURES = 60
 LARGEST = 110.0  # area of a dot that stands for all samples, in points squared
 COLORS = "viridis_r"  # read alike by colour-blind readers, and in grey
 
@@ -65,7 +65,7 @@ class DotsDisplay:
     @property
     def n_left_out(self) -> int:
         """Number of features that are not drawn."""
-        return max(0, len(self.names) - MOST_FEATURES)
+        return max(0, len(self.names) - MAX_FEATURES)
 
     def plot(self, ax: Axes | None = None) -> DotsDisplay:
         """Draw on ax, or on a new figure, which is as wide as the features need."""
@@ -79,12 +79,12 @@ class DotsDisplay:
 
     def _new_axes(self) -> Axes:
         figure = new_figure(1.9 + 0.26 * len(self.groups))
-        shown = min(len(self.names), MOST_FEATURES)
+        shown = min(len(self.names), MAX_FEATURES)
         figure.set_figwidth(max(WIDTH, 1.9 + 0.24 * shown))
         return figure.add_subplot()
 
     def _draw(self) -> PathCollection:
-        shown = min(len(self.names), MOST_FEATURES)
+        shown = min(len(self.names), MAX_FEATURES)
         rows, columns = np.indices((len(self.groups), shown))
         dots: Any = self.ax_.scatter(
             columns.ravel(), rows.ravel(), s=LARGEST * self.shares[:, :shown].ravel(),
@@ -98,7 +98,7 @@ class DotsDisplay:
         return bar
 
     def _name_both(self) -> None:
-        ax, shown = self.ax_, self.names[:MOST_FEATURES]
+        ax, shown = self.ax_, self.names[:MAX_FEATURES]
         ax.set_xticks(range(len(shown)), short_names(shown, 18), rotation=90)
         ax.set_yticks(range(len(self.groups)), short_names(self.groups, 20))
         for text in (*ax.get_xticklabels(), *ax.get_yticklabels()):

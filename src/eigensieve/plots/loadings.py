@@ -25,8 +25,8 @@ from ._style import (
 if TYPE_CHECKING:
     from ..studies.result import Study
 
-MOST_BARS = 40
-MOST_DIRECTIONS = 2
+MAX_BARS = 40
+MAX_DIRECTIONS = 2
 INVISIBLE = 0.002  # a bar shorter than this share of the longest has its number instead
 
 
@@ -63,8 +63,8 @@ class LoadingsDisplay:
         matrix = estimator.scalings_ if is_lda else estimator.components_.T
         S = np.flatnonzero(estimator.support_)
         # by the directions that are drawn: with l1 others may have features of their own
-        share = estimator.explained_variance_ratio_[:MOST_DIRECTIONS]
-        weight = np.sqrt(np.square(matrix[S, :MOST_DIRECTIONS]) @ share)
+        share = estimator.explained_variance_ratio_[:MAX_DIRECTIONS]
+        weight = np.sqrt(np.square(matrix[S, :MAX_DIRECTIONS]) @ share)
         S = S[np.argsort(-weight, kind="stable")]
         return cls(names_at(S, estimator, names), matrix[S])
 
@@ -77,7 +77,7 @@ class LoadingsDisplay:
     @property
     def n_left_out(self) -> int:
         """Number of features that have no bar."""
-        return max(0, len(self.names) - MOST_BARS)
+        return max(0, len(self.names) - MAX_BARS)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> LoadingsDisplay:
         """Draw on ax (one for each of the first two directions), or on a new figure."""
@@ -90,13 +90,13 @@ class LoadingsDisplay:
         return self
 
     def _new_axes(self) -> list[Axes]:
-        bars = min(len(self.names), MOST_BARS)
+        bars = min(len(self.names), MAX_BARS)
         figure = new_figure(0.8 + 0.25 * bars + (0.25 if self.n_left_out else 0.0))
-        columns = min(self.loadings.shape[1], MOST_DIRECTIONS)
+        columns = min(self.loadings.shape[1], MAX_DIRECTIONS)
         return list(figure.subplots(1, columns, sharey=True, squeeze=False)[0])
 
     def _draw(self, ax: Axes, direction: int) -> Any:
-        lengths = self.loadings[:MOST_BARS, direction]
+        lengths = self.loadings[:MAX_BARS, direction]
         colors = [PALETTE[0] if value >= 0 else PALETTE[1] for value in lengths]
         bars = ax.barh(np.arange(lengths.size), lengths, height=0.68, color=colors)
         ax.axvline(0.0, color=FAINT, lw=0.8)
@@ -129,7 +129,7 @@ class LoadingsDisplay:
             )
 
     def _name_rows(self) -> None:
-        shown = self.names[:MOST_BARS]
+        shown = self.names[:MAX_BARS]
         most = 28 if len(self.axes_) == 1 else 22
         for ax in self.axes_:
             ax.set_ylim(len(shown) - 0.4, -0.6)

@@ -29,10 +29,10 @@ from ._style import (
 if TYPE_CHECKING:
     from ..studies.result import Study
 
-MANY_POINTS = 2000  # above this an SVG of single points is heavier than a picture
-MOST_ABOVE = 6  # classes whose legend stands above the plot; that of more is long: below
-MANY_NAMES = 12  # of more than this many classes the legend has shorter names
-MOST_IN_LEGEND = 30  # further classes are drawn in grey
+MAX_POINTS_VECTOR = 2000  # above this an SVG of single points is heavier than a picture
+MAX_CLASSES_ABOVE = 6  # classes whose legend stands above the plot; that of more is long: below
+MAX_CLASSES_LONG_NAMES = 12  # of more than this many classes the legend has shorter names
+MAX_CLASSES_IN_LEGEND = 30  # further classes are drawn in grey
 PLOT_HEIGHT = 3.5  # inches, the legend not counted
 LEGEND_SIZE = 36.0  # area of a marker, in points squared
 GOLDEN = 0.6180339887498949
@@ -101,19 +101,19 @@ class ProjectionDisplay:
     @property
     def _size(self) -> float:
         """Area of a marker; many classes need shapes that can be told apart."""
-        smallest, largest = (9.0, 24.0) if len(self.classes) <= MOST_ABOVE else (16.0, 34.0)
+        smallest, largest = (9.0, 24.0) if len(self.classes) <= MAX_CLASSES_ABOVE else (16.0, 34.0)
         return float(np.clip(4000 / len(self.labels), smallest, largest))
 
     def _by_class(self) -> Iterator[tuple[int, np.ndarray, dict[str, Any]]]:
         """Number, scores and style of every class."""
         for i, label in enumerate(self.classes):
-            named = i < MOST_IN_LEGEND or self.scores.shape[1] == 1
+            named = i < MAX_CLASSES_IN_LEGEND or self.scores.shape[1] == 1
             grey = {"color": FAINT, "marker": ".", "zorder": 0.9}  # behind the others
             style: dict[str, Any] = (style_of(i) if named else grey) | {
                 "s": self._size,
                 "alpha": 0.7,
                 "linewidths": 0.0,
-                "rasterized": len(self.labels) > MANY_POINTS,
+                "rasterized": len(self.labels) > MAX_POINTS_VECTOR,
             }
             if named and label in self.colors:
                 style["color"] = self.colors[label]
@@ -131,17 +131,17 @@ class ProjectionDisplay:
     def _name_classes(self) -> Legend:
         scale = float(np.sqrt(LEGEND_SIZE / self._size))
         names = self._legend_names()
-        place = legend_above if len(names) <= MOST_ABOVE else legend_below
+        place = legend_above if len(names) <= MAX_CLASSES_ABOVE else legend_below
         return place(self.ax_, self.points_[: len(names)], names, scale)
 
     def _legend_names(self) -> list[str]:
         """Short names; the last line stands for the classes that have none."""
-        if len(self.classes) <= MOST_ABOVE:
+        if len(self.classes) <= MAX_CLASSES_ABOVE:
             return short_names(self.classes, 40)
-        names = short_names(self.classes, 26 if len(self.classes) <= MANY_NAMES else 17)
-        left_out = len(names) - MOST_IN_LEGEND
+        names = short_names(self.classes, 26 if len(self.classes) <= MAX_CLASSES_LONG_NAMES else 17)
+        left_out = len(names) - MAX_CLASSES_IN_LEGEND
         more = [f"{left_out} more, in grey"] if left_out > 0 else []
-        return names[:MOST_IN_LEGEND] + more
+        return names[:MAX_CLASSES_IN_LEGEND] + more
 
     def _plot_rows(self) -> None:
         low, high = float(self.scores.min()), float(self.scores.max())

@@ -26,7 +26,7 @@ from .cv_path import mark_k, require_folds, set_k_axis
 if TYPE_CHECKING:
     from ..studies.result import Study
 
-MOST_BARS = 30
+MAX_BARS = 30
 INDEX_HEIGHT = 2.1  # inches of the panel below the bars
 
 
@@ -73,7 +73,7 @@ class StabilityDisplay:
         shares, chosen = np.asarray(frequency, dtype=np.float64), np.asarray(selected, dtype=bool)
         order = np.lexsort((~chosen, -shares))  # of equals, the selected come first
         order = order[shares[order] > 0]
-        drawn = order[:MOST_BARS]
+        drawn = order[:MAX_BARS]
         self.n_left_out = order.size - drawn.size
         self.names = [str(names[j]) for j in drawn.tolist()]
         self.frequency, self.selected = shares[drawn], chosen[drawn]

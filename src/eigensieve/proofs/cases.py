@@ -14,11 +14,11 @@ from .definite import Shown, show_bordered, show_semidefinite
 from .exact_pencils import ExactPencil, exact_pencil
 from .nodes import Node
 from .pencils import Pencil
-from .rational import MOST_EXACT, Matrix, is_semidefinite
+from .rational import MAX_EXACT_FEATURES, Matrix, is_semidefinite
 from .records import Header, refute
 from .sources import Source
 
-_MOST_SETS = 200  # sets of one record that exact numbers may decide
+_MAX_SETS = 200  # sets of one record that exact numbers may decide
 
 
 @dataclass(eq=False)
@@ -33,7 +33,7 @@ class Case:
     def exactly(self, index: np.ndarray) -> ExactPencil:
         """The pencil on some features in exact numbers."""
         self.used_exact = True
-        if self.header.n_features <= MOST_EXACT:
+        if self.header.n_features <= MAX_EXACT_FEATURES:
             return self._all_exactly.take(index.tolist())
         return exact_pencil(self.source, index)
 
@@ -121,7 +121,7 @@ def require_semidefinite(form: Form, node: Node, also: np.ndarray, what: str) ->
         rest, core = core[-1:], core[:-1]
     shown = show_bordered(form.block(core, core), form.block(core, rest), form.diagonal(rest))
     left = [np.union1d(core, [j]) for j in rest[~shown].tolist()]
-    if len(left) > _MOST_SETS:
+    if len(left) > _MAX_SETS:
         refute(f"{what} could not be shown to be positive semidefinite")
     _require_on(form, left, Shown.OPEN, what)
 

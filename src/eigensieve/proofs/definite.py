@@ -15,7 +15,7 @@ import numpy as np
 
 from .balls import UNIT, Ball
 
-MOST_DENSE = 4096  # features in one dense matrix: 128 MiB each
+MAX_DENSE_FEATURES = 4096  # features in one dense matrix: 128 MiB each
 _FOR_EIGENVALUES = 600  # larger matrices are not analysed after a failure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import VerificationError
 from .rational import (
-    MOST_EXACT,
+    MAX_EXACT_FEATURES,
     Matrix,
     fraction_rows,
     fractions_of,
@@ -17,9 +17,9 @@ from .rational import (
     spend,
     submatrix,
 )
-from .sources import LEAST_SHRINKAGE, Source
+from .sources import MIN_SHRINKAGE, Source
 
-_MOST_PRODUCTS = 40_000_000  # rows times pairs of features
+_MAX_PRODUCTS = 40_000_000  # rows times pairs of features
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ExactPencil:
 def exact_pencil(source: Source, index: np.ndarray) -> ExactPencil:
     """The pencil on some features, or a refusal where they are too many."""
     n, u = len(source.X), len(index)
-    if u > MOST_EXACT or n * u * u > _MOST_PRODUCTS:
+    if u > MAX_EXACT_FEATURES or n * u * u > _MAX_PRODUCTS:
         raise VerificationError(
             f"too close to decide with doubles, and too large for exact numbers ({u} features)"
         )
@@ -142,7 +142,7 @@ def _lda(source: Source, index: np.ndarray, table: _ExactTable) -> ExactPencil:
     A = inner_products(weighted, columns)
     within = _centred(table.gram(), groups, counts, n)
     share = Fraction(float(source.shrinkage_of(index[:1])[0])) if u else Fraction(0)
-    ridge, least = Fraction(source.recipe.ridge), Fraction(LEAST_SHRINKAGE)
+    ridge, least = Fraction(source.recipe.ridge), Fraction(MIN_SHRINKAGE)
     floor = []
     for i in range(u):
         total = within[i][i] + A[i][i]

@@ -19,7 +19,7 @@ from .balls import Ball, sum_up
 from .cases import Case, Form, require_semidefinite
 from .definite import Shown, show_semidefinite
 from .nodes import Fixed, Node, choices_to_judge
-from .rational import MOST_EXACT, fraction_rows, inner_products, is_semidefinite
+from .rational import MAX_EXACT_FEATURES, fraction_rows, inner_products, is_semidefinite
 from .records import check_keys, refuse, refute, vector
 
 _MARGINS = (1e-14, 1e-12, 1e-10, 1e-8)  # times the features of the node
@@ -65,7 +65,7 @@ def _require_split(form: Form, node: Node, E: np.ndarray, fixed: Fixed) -> None:
         tried.append(G)
         if _holds(N, is_free, scaled, G) and _is_light(node, scaled, G, fixed):
             return
-    if len(U) <= MOST_EXACT:
+    if len(U) <= MAX_EXACT_FEATURES:
         exact = form.case.exactly(U)
         matrix = form.exact(U, exact)
         units = pencil.exponents[node.free][:, None]

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..errors import VerificationError
 from .balls import Ball
-from .definite import MOST_DENSE
-from .sources import LEAST_SHRINKAGE, Source
+from .definite import MAX_DENSE_FEATURES
+from .sources import MIN_SHRINKAGE, Source
 
 _SMALL = 512  # features of which a whole G is kept
 _STRIPE = 256  # rows of a large product at a time
@@ -148,9 +148,9 @@ class Pencil:
 
 
 def _check_size(some: int, others: int) -> None:
-    if some * others > MOST_DENSE**2:
+    if some * others > MAX_DENSE_FEATURES**2:
         raise VerificationError(
-            f"needs a dense matrix of {some} x {others}; {MOST_DENSE} features are the most"
+            f"needs a dense matrix of {some} x {others}; {MAX_DENSE_FEATURES} features are the most"
         )
 
 
@@ -214,7 +214,7 @@ def _enclose_lda(source: Source) -> Pencil:
     total = within + (columns.squared() * Ball.rational(weights)).sum(axis=1)
     share = Ball.exact(source.shrinkage_of(everything))
     floor = (share * within + Ball.scaled(np.full(p, ridge), 2 * exponents)).maximum(
-        Ball.exact(LEAST_SHRINKAGE) * total
+        Ball.exact(MIN_SHRINKAGE) * total
     )
     return Pencil(
         exponents,

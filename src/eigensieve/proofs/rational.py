@@ -14,15 +14,15 @@ from operator import mul
 from ..errors import VerificationError
 
 Matrix = list[list[Fraction]]
-MOST_EXACT = 60  # features in one exact matrix
-_MOST_BITS = 30_000  # features times the bits of an entry: what an elimination may grow to
+MAX_EXACT_FEATURES = 60  # features in one exact matrix
+_MAX_BITS = 30_000  # features times the bits of an entry: what an elimination may grow to
 _DIGITS = (40, 100, 400, 1600)
-MOST_WORK = 30e6  # of one file, in units of about a microsecond
+MAX_WORK_MICROSECONDS = 30e6  # of one file, in units of about a microsecond
 _left: ContextVar[float] = ContextVar("work left", default=math.inf)
 
 
 @contextmanager
-def limited_work(most: float = MOST_WORK) -> Iterator[None]:
+def limited_work(most: float = MAX_WORK_MICROSECONDS) -> Iterator[None]:
     """Within it, exact arithmetic that takes more is refused before it begins."""
     token = _left.set(most)
     try:
@@ -155,7 +155,7 @@ def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
     scale = math.lcm(*(value.denominator for row in matrix for value in row))
     rows = [[value.numerator * (scale // value.denominator) for value in row] for row in matrix]
     bits = max((abs(value).bit_length() for row in rows for value in row), default=0)
-    if bits * len(rows) > _MOST_BITS:
+    if bits * len(rows) > _MAX_BITS:
         raise VerificationError("too close to decide: the exact numbers are too long")
     _spend_elimination(len(rows), bits, max(1, len(rows[0]) // len(rows)) if rows else 1)
     return rows, scale

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InputError, VerificationError
 from .frames import as_doubles, exact_doubles
 
-LEAST_SHRINKAGE = 1e-10  # also the least share of a column's total variance in the ridge
+MIN_SHRINKAGE = 1e-10  # also the least share of a column's total variance in the ridge
 IS_IT_THE_TABLE = "is this the table that the proof was made from?"
 
 
@@ -65,7 +65,7 @@ class Source:
 
     def shrinkage_of(self, features: np.ndarray) -> np.ndarray:
         """The share of the diagonal, never below the least one."""
-        shares = np.maximum(np.array(self.recipe.shrinkage), LEAST_SHRINKAGE)
+        shares = np.maximum(np.array(self.recipe.shrinkage), MIN_SHRINKAGE)
         view = np.zeros(self.n_features, dtype=np.intp) if self.view is None else self.view
         return np.asarray(shares[view[features]])
 

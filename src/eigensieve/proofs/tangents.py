@@ -17,7 +17,7 @@ from .balls import Ball, sum_down, sum_up
 from .rational import determinant, dot, fraction_rows, logarithm, round_down, round_up
 from .records import refuse
 
-_MOST_COLUMNS = 200
+_MAX_COLUMNS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Tangent:
         """Two numbers, the first of which is to be added to the logarithm of the second."""
         if self.Q is None:
             return Fraction(0), Fraction(1)
-        if len(self.Q) > _MOST_COLUMNS:
+        if len(self.Q) > _MAX_COLUMNS:
             refuse(f"too close to decide: Q has {len(self.Q)} columns")
         rows = fraction_rows(self.Q.tolist())
         det = determinant(rows)

@@ -19,14 +19,14 @@ from ..tables.operators.column_passes import largest
 from .solution import Answer, OrthonormalForm, row_lengths
 
 SET_ENTRIES = 2**21  # of the first working set (16 MB), and of what joins it at once
-LEAST_COLUMNS = 4  # times the rank
+MIN_COLUMNS = 4  # times the rank
 # Columns this near to their bound join, too: copies of a used one are among them, and the first
 # of copies must be there to be taken.
 NEAR = 1e-9
 RANK_TOL = 1e-12
 # Directions that a working set reaches less than this need better columns, if there are any.
 WEAK = 1e-3
-MOST_TRIES = 5
+MAX_TRIES = 5
 
 Pursue = Callable[[np.ndarray, np.ndarray, Budget], Answer]
 
@@ -38,7 +38,7 @@ def pursue_by_columns(
 
     ``pursue`` solves it for orthonormal rows that are an array.
     """
-    most = max(LEAST_COLUMNS * len(rows), SET_ENTRIES // len(rows))
+    most = max(MIN_COLUMNS * len(rows), SET_ENTRIES // len(rows))
     working, columns = _first_set(rows, target, penalty, most)
     steps = 0
     while True:
@@ -69,13 +69,13 @@ def _first_set(
     """The columns that y meets first on its way along the target, and such as reach all rows."""
     unit = target / np.abs(target).max(axis=0)
     working = largest(_steepest(rows, unit, penalty), most)
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         columns = rows[:, working]
         sizes, left = linalg.eigh(columns @ columns.T)
         missing = left[:, sizes <= WEAK**2]
         if missing.shape[1] == 0:
             break
-        more = largest(_steepest(rows, missing, "l21"), LEAST_COLUMNS * missing.shape[1])
+        more = largest(_steepest(rows, missing, "l21"), MIN_COLUMNS * missing.shape[1])
         if np.isin(more, working).all():
             break
         working = np.union1d(working, more)

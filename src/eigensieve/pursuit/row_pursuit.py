@@ -27,7 +27,7 @@ from ..pencil.budget import Budget
 from ..pencil.solution import Status
 from .solution import Answer, first_copies, row_lengths
 
-MOST_AT_FIRST = 2  # times g q columns in the first working set: vertices have g q at most
+MAX_FIRST_COLUMNS_RATIO = 2  # times g q columns in the first working set: vertices have g q at most
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual
 MAX_ROUNDS = 50  # of the working set
 CLOSE = 1e-11  # relative gap at which the last steps take over
@@ -43,7 +43,7 @@ CENTRING_STEPS = 50
 CENTRED = 0.5  # Newton decrement below which full steps converge
 TO_BOUNDARY = 0.99  # of the way: the next point must be inside
 INSIDE = 0.9  # of |u_j'Y| <= 1, at the start
-LEAST_START = 0.05  # of the mean multiplier: none starts at zero
+MIN_START_SHARE = 0.05  # of the mean multiplier: none starts at zero
 GOOD_STEP = 0.9  # after such a step mu falls faster
 FAST, SLOW, FIRST = 0.1, 0.4, 0.2  # factors of mu
 
@@ -57,7 +57,7 @@ def solve_row_sparse(
     """
     search = _Search(rows, target, budget)
     r = row_lengths(start, "l21")
-    longest = np.argsort(-r, kind="stable")[: MOST_AT_FIRST * target.size]
+    longest = np.argsort(-r, kind="stable")[: MAX_FIRST_COLUMNS_RATIO * target.size]
     work = search.spanning(np.sort(longest[r[longest] > 0]))
     for _ in range(MAX_ROUNDS):
         found = search.finish(search.minimise(work, r[work]))
@@ -166,7 +166,7 @@ class _Search:
 
     def minimise(self, work: np.ndarray, r: np.ndarray) -> _Point:
         """Interior points, until the gap on these columns is small."""
-        r = np.maximum(r, LEAST_START * r.mean())
+        r = np.maximum(r, MIN_START_SHARE * r.mean())
         point = self.point(work, r)
         scale = INSIDE / float(row_lengths(point.Z, "l21").max())
         best = point = self.point(work, r / scale, point.Y * scale)

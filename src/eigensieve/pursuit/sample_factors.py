@@ -36,7 +36,7 @@ EPS = float(np.finfo(float).eps)
 # The squares in a Gram matrix cost digits: they are made good where more than this would be lost.
 LOSS = 1e-13
 NEARLY = 1e-3  # of orthonormal: one correction from there gives all digits
-MOST_PASSES = 3
+MAX_PASSES = 3
 SCALES = "the scales of the columns differ too much for this kind of table; standardise them"
 
 # Q'Q and Z'Q of the vectors Q = ZA, for a given A
@@ -170,7 +170,7 @@ def _orthonormalise(
     if EPS * values[0] <= LOSS * values[g - 1]:
         A, reach, off = _correct(A, A.T @ gram @ A, gram @ A)
     else:
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             A, reach, off = _correct(A, *pass_over(A))
             if off <= NEARLY:
                 break

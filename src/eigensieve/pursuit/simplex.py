@@ -36,7 +36,7 @@ SINGULAR = 1e-5  # of the inverse of the basis: largest error of A A^-1
 MOVE = 1e-7  # of the bounds, against ties
 NEGLIGIBLE = 1e-10  # weights that may be zero
 EXACT = 1e-13  # relative residual
-MOST_STEPS = 200  # times the rank, in either phase: two or three are usual
+MAX_STEPS = 200  # times the rank, in either phase: two or three are usual
 ROUNDS = 20  # of putting bounds back and repairing, at most
 GOLDEN = 0.6180339887498949
 
@@ -155,7 +155,7 @@ class _Vertex:
             self.n_steps += steps
             if status == simplex.DEGENERATE:
                 self._move_bounds()
-            if status == simplex.UNBOUNDED or self.n_steps - before > MOST_STEPS * (c.size + 1):
+            if status == simplex.UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
                 raise _Singular
         return True
 
@@ -193,7 +193,7 @@ class _Vertex:
                 allowed, REFACTOR,
             )  # fmt: skip
             self.n_steps += steps
-            if status == simplex.UNBOUNDED or self.n_steps - before > MOST_STEPS * (c.size + 1):
+            if status == simplex.UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
                 raise _Singular
             if status == simplex.OPTIMAL:
                 allowed *= 2.0  # all was well before the refresh: this is a poor basis' round-off

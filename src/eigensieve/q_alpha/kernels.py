@@ -37,7 +37,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "callable": {},
     "precomputed": {},
 }
-MOST_FEATURES = 30_000  # a matrix of 7 GB
+MAX_FEATURES = 30_000  # a matrix of 7 GB
 BIGGEST = float(np.finfo(np.float64).max)
 
 
@@ -99,7 +99,7 @@ class FeatureKernel:
             return "nystroem"
         if explicit is not None and explicit < n and (self.name == "linear" or not is_sparse):
             return "rows" if self.name == "linear" else "explicit"
-        if n > MOST_FEATURES:
+        if n > MAX_FEATURES:
             raise InputError(
                 f"kernel {self.name!r} needs a matrix of {n:,} x {n:,}; give "
                 "kernel_params={'landmarks': 500} for a Nystroem map, or fewer columns"

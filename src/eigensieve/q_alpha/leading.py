@@ -14,7 +14,7 @@ from ..tables.kinds.arrays import like, to_numpy
 from .relevance import Form, length, point_up
 
 EIGENSOLVERS = ("auto", "lanczos", "gram", "single-step")
-FEW_FEATURES = 64  # so few are faster by a dense eigen-solver
+MAX_DENSE_FEATURES = 64  # so few are faster by a dense eigen-solver
 LANCZOS_TOL = 1e-12
 Stop = Callable[[], Status | None]
 Multiply = Callable[[np.ndarray], np.ndarray]
@@ -36,7 +36,7 @@ def leading_eigenvector(form: Form, alpha: Any, method: str, stop: Stop) -> Any:
     """
     if method == "single-step":
         return form.step(alpha)
-    if form.n_features <= FEW_FEATURES:
+    if form.n_features <= MAX_DENSE_FEATURES:
         return point_up(_by_dense_solver(form, alpha))
     if method == "gram":
         return point_up(_by_small_gram(form))

@@ -13,7 +13,7 @@ from ..tables.kinds import big_table as tables
 from ..tables.kinds.arrays import is_device_array, to_numpy
 from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.opening import as_big_table
-from ..tables.moments import MOST_FEATURES
+from ..tables.moments import MAX_FEATURES
 from .kernels import FeatureKernel, check_kernel_matrix, is_zero
 from .options import QAlphaOptions
 from .relevance import Basic, Family, Gap, Standard
@@ -54,7 +54,7 @@ def make_rows(X: Any, options: QAlphaOptions, code: np.ndarray | None = None) ->
     if table is not None and table.shape[0] * table.shape[1] <= tables.BLOCK_ENTRIES:
         X, table = read_all(table), None  # one block, which would be in memory anyway
     if table is not None:
-        if table.is_tall and table.shape[1] <= MOST_FEATURES and not _needs_samples(options):
+        if table.is_tall and table.shape[1] <= MAX_FEATURES and not _needs_samples(options):
             return TallRows(table, code, **scaled)
         return TableRows(table, find_scaling(table, **scaled))
     if is_device_array(X):

@@ -26,8 +26,8 @@ from ..tables.kinds.arrays import namespace
 from .rows.feature_rows import FeatureRows
 
 EXTRA, STEPS = 8, 6  # of the subspace iteration
-MOST_SAMPLES = 20_000  # an affinity of 3 GB
-FEW_SAMPLES = 20  # times vectors: Lanczos needs more
+MAX_SAMPLES = 20_000  # an affinity of 3 GB
+MAX_DENSE_SAMPLES_PER_VECTOR = 20  # times vectors: Lanczos needs more
 DENSE_SAMPLES = 1_000  # beyond, the affinity of the samples is not formed for its eigenvectors
 
 
@@ -89,7 +89,7 @@ class StandardForm:
 
     @property
     def iterates_on_samples(self) -> bool:
-        return self.rows.is_remote and FEW_SAMPLES < self.Q.size < self.n_features
+        return self.rows.is_remote and MAX_DENSE_SAMPLES_PER_VECTOR < self.Q.size < self.n_features
 
     def equal_weights(self) -> Any:
         return self.rows.equal_weights()
@@ -198,7 +198,7 @@ class Gap(Basic):
     def __init__(self, rows: FeatureRows, k: int) -> None:
         super().__init__(rows, k)
         q = self.rows.n_samples
-        if q > MOST_SAMPLES:
+        if q > MAX_SAMPLES:
             raise InputError(
                 f"variant 'gap' forms the affinity of all samples, {q:,} x {q:,} here; use another "
                 "variant, or fewer samples"

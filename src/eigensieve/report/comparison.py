@@ -22,8 +22,8 @@ from .shared import card, render_page
 from .words_methods import about_data, how_made, method_title
 from .words_sets import room
 
-MOST_CURVES = 12
-MOST_SHARED = 30
+MAX_CURVES = 12
+MAX_SHARED_FEATURES = 30
 HEADER = 14  # characters of a method above its column
 
 
@@ -108,8 +108,8 @@ def _curves(comparison: Comparison) -> dict[str, Any] | None:
     ks = sorted({k for study in several.values() for k in study.ks})
     errors = {n: {row["k"]: row[s.score] for row in s.rows} for n, s in several.items()}
     return {
-        "figure": _draw_curves(dict(list(several.items())[:MOST_CURVES])),
-        "n_more": max(0, len(several) - MOST_CURVES),
+        "figure": _draw_curves(dict(list(several.items())[:MAX_CURVES])),
+        "n_more": max(0, len(several) - MAX_CURVES),
         "score": _score(several),
         "columns": short_names(several, HEADER),
         "rows": [
@@ -166,9 +166,9 @@ def _overlap(comparison: Comparison) -> dict[str, Any]:
                 "count": f"{-n} of {len(sets)}",
                 "methods": words.listed([printable(m) for m, own in sets.items() if name in own]),
             }
-            for n, name in often[:MOST_SHARED]
+            for n, name in often[:MAX_SHARED_FEATURES]
         ],
-        "n_more": max(0, len(often) - MOST_SHARED),
+        "n_more": max(0, len(often) - MAX_SHARED_FEATURES),
     }
 
 

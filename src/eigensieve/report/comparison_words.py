@@ -12,7 +12,7 @@ from .words import UNKNOWN, count, listed, percent
 from .words_methods import class_weights as weights_of
 
 CLEARLY = 2.0  # standard errors
-MOST_NAMED = 6
+MAX_FEATURES_NAMED = 6
 
 
 def judged(comparison: Comparison) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def _rivals(comparison: Comparison) -> str:
         verb = "is" if len(worse) == 1 else "are"
         who = listed([shorten(name, 40) for name in worse])
         return f"Only {who} {verb} clearly worse; the others cannot be told apart from it."
-    names = [shorten(name, 40) for name in close[:MOST_NAMED]]
+    names = [shorten(name, 40) for name in close[:MAX_FEATURES_NAMED]]
     more = len(close) - len(names)
     names += [f"{more:,} more"] if more else []
     return f"It cannot be told apart from {listed(names)}."

@@ -13,7 +13,7 @@ from .facts import frequencies, is_balanced, mark_of_k, solutions
 from .shared import card
 from .words_sets import room
 
-MOST_FEATURES = 60
+MAX_FEATURES = 60
 SCRIPT = "explorer.js"
 
 
@@ -85,6 +85,6 @@ def _features(study: Study, k: int) -> tuple[list[dict[str, Any]], int]:
             "name": printable(feature.name),
             "share": "" if shares is None else words.whole_percent(shares[feature.index]),
         }
-        for feature in selected[:MOST_FEATURES]
+        for feature in selected[:MAX_FEATURES]
     ]
     return rows, len(selected) - len(rows)

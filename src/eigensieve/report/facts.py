@@ -90,10 +90,10 @@ def is_balanced(study: Study) -> bool:
     return study.score == "balanced_error"
 
 
-def has_wishes(study: Study) -> bool:
+def has_constraints(study: Study) -> bool:
     """Whether the user kept features in, or out."""
     model = inner_model(study)
-    return any(len(getattr(model, wish, ())) > 0 for wish in ("include", "exclude"))
+    return any(len(getattr(model, constraint, ())) > 0 for constraint in ("include", "exclude"))
 
 
 def is_forced(study: Study) -> bool:

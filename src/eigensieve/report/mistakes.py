@@ -12,7 +12,7 @@ from ..studies.result import Study
 from . import words
 from .words_error import outer_choices
 
-MOST_COLUMNS = 16  # a matrix of more classes is no longer read
+MAX_COLUMNS = 16  # a matrix of more classes is no longer read
 HEADER = 14  # characters of a class above its column
 
 
@@ -23,7 +23,7 @@ def list_mistakes(study: Study) -> dict[str, Any] | None:
         return None
     classes = [printable(label) for label in found.classes]
     return {
-        "is_matrix": len(classes) <= MOST_COLUMNS,
+        "is_matrix": len(classes) <= MAX_COLUMNS,
         "columns": short_names(classes, HEADER),
         "rows": [_row(found, classes, i) for i in range(len(classes))],
         "is_mean": not all(map(_is_whole, found.confusion.ravel().tolist())),

@@ -8,8 +8,8 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from ..plots._style import FAINT, PALETTE, house_style, legend_above, new_figure
 from ..studies.null import PermutationNull
 
-FEWEST = 5  # permutations that are worth a picture
-MOST_BINS = 24
+MIN_PERMUTATIONS = 5  # permutations that are worth a picture
+MAX_BINS = 24
 
 
 class NullDisplay:
@@ -34,7 +34,7 @@ class NullDisplay:
         errors, observed = self.null.errors, self.null.observed
         low, high = (float(f([*errors, observed])) for f in (np.min, np.max))
         margin = 0.06 * (high - low) or 0.01
-        n_bins = int(np.clip(2 * np.sqrt(errors.size), 8, MOST_BINS))
+        n_bins = int(np.clip(2 * np.sqrt(errors.size), 8, MAX_BINS))
         bins = np.linspace(float(errors.min()), float(errors.max()) + 1e-9, n_bins + 1)
         with house_style():
             self.figure_ = new_figure(2.4)

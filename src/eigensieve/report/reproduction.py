@@ -23,10 +23,10 @@ from . import reproduction_words as words
 from .figures import inline_svg, svg_file
 from .shared import card, render_page
 
-MOST_COLUMNS = 7  # a wider table is shown as a list (twice as wide, where cells have one line)
+MAX_COLUMNS = 7  # a wider table is shown as a list (twice as wide, where cells have one line)
 FULL_ENOUGH = 0.6  # so is one with more holes than this
 COMMON = 3  # rows that a column of a table has; others are those of single claims
-MOST_CELLS = 40  # in longer tables what nobody has published is put aside
+MAX_CELLS = 40  # in longer tables what nobody has published is put aside
 MARKS = {
     Verdict.MATCHES: "✓",
     Verdict.DIFFERS: "≠",
@@ -166,7 +166,7 @@ def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any
 def _tables(result: Result, reasons: Sequence[str]) -> list[dict[str, Any]]:
     """All cells; of many those that are judged first, the others put aside."""
     judged = [cell for cell in result.cells if cell.published or cell.verdict == Verdict.CANNOT]
-    if len(result.cells) <= MOST_CELLS or not result.experiment.published:
+    if len(result.cells) <= MAX_CELLS or not result.experiment.published:
         return [_table(part, reasons) for part in _split(result.cells)]
     others = [cell for cell in result.cells if cell not in judged]
     tables = [_table(part, reasons) for part in _split(judged)]
@@ -186,7 +186,7 @@ def _is_grid(cells: Sequence[Cell]) -> bool:
     """Whether rows and columns cross often enough, and the columns have room side by side."""
     rows, columns = {cell.row for cell in cells}, {cell.column for cell in cells}
     one_line = not any(cell.published or cell.checked for cell in cells)
-    most = 2 * MOST_COLUMNS if one_line else MOST_COLUMNS
+    most = 2 * MAX_COLUMNS if one_line else MAX_COLUMNS
     return 1 < len(columns) <= most and len(cells) >= FULL_ENOUGH * len(rows) * len(columns)
 
 

@@ -30,13 +30,13 @@ from .facts import (
     solutions,
 )
 from .figures import drawn
-from .null_figure import FEWEST, NullDisplay
+from .null_figure import MIN_PERMUTATIONS, NullDisplay
 
-MOST_SHARES = 6
-MOST_ROWS = 200  # of a table
-MOST_LOADINGS = 2  # columns: more get a table of their own
-FEWEST_ON_A_LINE = 3  # features, for a figure of their correlations with one score
-MOST_OFTEN = 30  # rows of the table of the features selected most often
+MAX_SHARES = 6
+MAX_ROWS = 200  # of a table
+MAX_LOADING_COLUMNS = 2  # columns: more get a table of their own
+MIN_FEATURES_ON_A_LINE = 3  # features, for a figure of their correlations with one score
+MAX_FREQUENT_ROWS = 30  # rows of the table of the features selected most often
 
 
 def curve(study: Study) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def features(study: Study) -> dict[str, Any]:
     model = inner_model(study)
     figures = _feature_figures(study)
     shares = [words.percent(r) for r in model.explained_variance_ratio_]
-    shown = study.selected[:MOST_ROWS]
+    shown = study.selected[:MAX_ROWS]
     n_directions = len(study.selected[0].loadings) if study.selected else 0
     return {
         **figures,
@@ -100,8 +100,8 @@ def features(study: Study) -> dict[str, Any]:
         "sentences": words_sets.price_sentences(study),
         "directions": n_directions,
         "sides": [None if side is None else shorten(side, 40) for side in sides_of(study)],
-        "apart": n_directions > MOST_LOADINGS,
-        "shares": shares[:MOST_SHARES] + ["…"] * (len(shares) > MOST_SHARES),
+        "apart": n_directions > MAX_LOADING_COLUMNS,
+        "shares": shares[:MAX_SHARES] + ["…"] * (len(shares) > MAX_SHARES),
     }
 
 
@@ -136,7 +136,7 @@ def _feature_figures(study: Study) -> dict[str, Any]:
     loadings = drawn(LoadingsDisplay.from_study(study), "loadings", label)
     circle = None
     # one or two correlations with a single score say nothing that the loadings do not
-    if len(study.selected) >= FEWEST_ON_A_LINE or len(study.selected[0].loadings) > 1:
+    if len(study.selected) >= MIN_FEATURES_ON_A_LINE or len(study.selected[0].loadings) > 1:
         label = "Correlations of the selected features with the discriminant scores."
         circle = drawn(CorrelationCircleDisplay.from_study(study), "circle", label)
     return {"loadings": loadings, "circle": circle, "alpha": alpha}
@@ -163,7 +163,7 @@ def stability(study: Study) -> dict[str, Any] | None:
         "The numbers are in the table."
     )
     selected = {feature.index for feature in study.selected}
-    order = np.argsort(-shares, kind="stable")[:MOST_OFTEN]
+    order = np.argsort(-shares, kind="stable")[:MAX_FREQUENT_ROWS]
     sentences = [words_sets.often_sentence(study), words_sets.CAVEAT]
     if is_forced(study):
         sentences = [words_sets.FORCED]
@@ -197,7 +197,7 @@ def chance(study: Study) -> dict[str, Any] | None:
     if null is None:
         return None
     figure, score = None, "balanced error" if is_balanced(study) else "error"
-    if null.n_permutations >= FEWEST:
+    if null.n_permutations >= MIN_PERMUTATIONS:
         label = (
             f"Errors of {null.n_permutations} permutations of the labels, from "
             f"{words.percent(null.errors.min())} to {words.percent(null.errors.max())}; with the "

@@ -14,7 +14,7 @@ from . import selector_words as words
 from .figures import inline_svg
 from .shared import card, render_page
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 
 
 def render_selector_report(
@@ -86,7 +86,7 @@ def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
     """The table of the selected features, those with the largest alpha first."""
     by_rank = np.argsort(-selector.alpha_, kind="stable")
     places = np.flatnonzero(selector.support_[by_rank])
-    shown = by_rank[places[:MOST_ROWS]]
+    shown = by_rank[places[:MAX_ROWS]]
     rows: list[dict[str, Any]] = [
         {
             "rank": f"{place + 1:,}",

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..plots._style import printable, shorten
 from ..q_alpha.null import LEVEL
-from .words import MOST_OF_A_VALUE, count, parameters, versions, without_address
+from .words import MAX_VALUE_CHARACTERS, count, parameters, versions, without_address
 
 ENOUGH_FOR_A_BAND = 20  # permutations
-MOST_CLASSES = 12
+MAX_CLASSES = 12
 
 _CUTS = {
     "given": "was given by the user",
@@ -270,7 +270,7 @@ def methods(selector: Any) -> list[tuple[str, str]]:
 
 
 def _classes(selector: Any) -> str:
-    names = [shorten(c) for c in selector.classes_[:MOST_CLASSES]]
+    names = [shorten(c) for c in selector.classes_[:MAX_CLASSES]]
     more = len(selector.classes_) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
 
@@ -278,7 +278,7 @@ def _classes(selector: Any) -> str:
 def _kernel(selector: Any) -> str:
     if selector.kernel is None:
         return "none"
-    return shorten(without_address(str(selector.kernel)), MOST_OF_A_VALUE)
+    return shorten(without_address(str(selector.kernel)), MAX_VALUE_CHARACTERS)
 
 
 def _starts(selector: Any) -> str:

@@ -14,7 +14,7 @@ from .. import __version__
 from ..plots._style import printable, shorten
 
 UNKNOWN = "\u2013"  # a dash
-MOST_OF_A_VALUE = 60  # characters
+MAX_VALUE_CHARACTERS = 60  # characters
 
 
 class Interval(Protocol):
@@ -88,7 +88,7 @@ def upper_first(text: str) -> str:
 def parameters(estimator: Any) -> str:
     """All parameters as in a call."""
     return ", ".join(
-        f"{name}={shorten(without_address(repr(value)), MOST_OF_A_VALUE)}"
+        f"{name}={shorten(without_address(repr(value)), MAX_VALUE_CHARACTERS)}"
         for name, value in estimator.get_params(deep=False).items()
     )
 

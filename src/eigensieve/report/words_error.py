@@ -17,7 +17,7 @@ HELD_OUT = "held-out samples"
 WORSE = 1.25  # a balanced error so many times the error, and so much above it, is put in words
 WORSE_BY = 0.03
 SURE = 0.05
-FEW_CHOICES = 3  # fewer than that: agreement tells little
+MIN_CHOICES = 3  # fewer than that: agreement tells little
 
 
 def title(study: Study) -> str:
@@ -167,7 +167,7 @@ def _agreement(study: Study, chosen: set[tuple[int, int]]) -> str:
     ((_, size),) = chosen
     if study.chose_k and size == len(study.ks) - 1:
         return "They agree on the largest k that was tried, so more features might do better."
-    if len(study.settings) * (len(study.ks) if study.chose_k else 1) < FEW_CHOICES:
+    if len(study.settings) * (len(study.ks) if study.chose_k else 1) < MIN_CHOICES:
         return "They agree, but there was little to choose from."
     return "They agree: the choice does not hinge on the samples of a single part."
 

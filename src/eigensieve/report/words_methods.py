@@ -24,7 +24,7 @@ TITLES = {
     "UncorrelatedLDA": "uncorrelated discriminant analysis",
     "RankedLDA": "ranking of the features, then linear discriminant analysis on the first k",
 }
-MOST_WISHES = 12
+MAX_CONSTRAINTS_NAMED = 12
 Rows = list[tuple[str, str]]
 
 
@@ -39,8 +39,8 @@ def methods(
         ("Shrinkage", _shrinkage(model)),
         ("Solver", _solver(model)),
         ("Class weights", class_weights(model)),
-        ("Kept in", _wishes(model, "include", study.names)),
-        ("Left out", _wishes(model, "exclude", study.names)),
+        ("Kept in", _constraints(model, "include", study.names)),
+        ("Left out", _constraints(model, "exclude", study.names)),
         ("Parameters", parameters(model)),
         ("Class separation", _criterion(study)),
         ("Number of features", _choice(study)),
@@ -120,12 +120,12 @@ def class_weights(model: Any) -> str | None:
     return None
 
 
-def _wishes(model: Any, wish: str, names: Sequence[str]) -> str | None:
-    columns = list(getattr(model, wish, ()))
+def _constraints(model: Any, constraint: str, names: Sequence[str]) -> str | None:
+    columns = list(getattr(model, constraint, ()))
     if not columns:
         return None
-    shown = ", ".join(shorten(names[j]) for j in columns[:MOST_WISHES])
-    more = len(columns) - MOST_WISHES
+    shown = ", ".join(shorten(names[j]) for j in columns[:MAX_CONSTRAINTS_NAMED])
+    more = len(columns) - MAX_CONSTRAINTS_NAMED
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 

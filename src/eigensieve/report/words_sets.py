@@ -8,7 +8,7 @@ from ..pencil.solution import Solution
 from ..pencil.wording import rounded_up
 from ..plots._style import shorten
 from ..studies.result import Study
-from .facts import aims_at_separation, chosen_index, chosen_solution, frequencies, has_wishes
+from .facts import aims_at_separation, chosen_index, chosen_solution, frequencies, has_constraints
 from .words import count, decimals, number, percent
 
 # after Fleiss, as Nogueira, Sechidis and Brown (2018) read their index
@@ -74,7 +74,7 @@ def optimality(study: Study) -> list[str]:
     if is_far(solution):
         sentences = [_far_sentence(study)]
     else:
-        sentences = [bound_sentence(solution, has_wishes(study))]
+        sentences = [bound_sentence(solution, has_constraints(study))]
     if solution.status.is_early:
         sentences.append(f"The search stopped before its end ({solution.status}).")
     return sentences
@@ -105,7 +105,7 @@ def optimality_details(study: Study) -> list[str]:
     if solution is None:
         return optimality(study)
     if is_far(solution):
-        return [bound_sentence(solution, has_wishes(study))]
+        return [bound_sentence(solution, has_constraints(study))]
     value, meaning = room(solution)
     return [f"Room for a better set of {count(solution.k, 'feature')}: {value} ({meaning})."]
 

@@ -32,9 +32,9 @@ DAMPINGS = (0.0, 1e-9, 1e-6, 1e-3)  # of a Hessian, scaled to 1 or less, that ma
 SHORT = 0.01  # share of a Newton step that is no progress
 PATIENCE = 20  # rounds on one working set without any progress
 PROGRESS = 1e-14
-MOST_ROUNDS = 500  # of sweeps and Newton steps, on one working set
-MOST_SETS = 100
-LEAST_GROWTH = 32  # features that may join a working set at once, at least
+MAX_ROUNDS = 500  # of sweeps and Newton steps, on one working set
+MAX_WORKING_SETS = 100
+MIN_FEATURES_JOINING = 32  # features that may join a working set at once, at least
 WORTHWHILE = 0.25  # share of features below which the others are left out for good
 
 
@@ -64,7 +64,7 @@ class GroupLassoSearch:
         live = self._screen(penalty)
         W = self._first_set(penalty, live)
         stopped: Status | None = None
-        for _ in range(MOST_SETS):
+        for _ in range(MAX_WORKING_SETS):
             self._solve_on(W, penalty)
             stopped = self.budget.stop()
             if live is self.usable:
@@ -124,7 +124,7 @@ class GroupLassoSearch:
         return self._most_violated(live[wrong], slope[wrong])
 
     def _most_violated(self, features: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        most = max(LEAST_GROWTH, 2 * self.S.size)
+        most = max(MIN_FEATURES_JOINING, 2 * self.S.size)
         if features.size <= most:
             return features
         ratio = row_lengths(slope) / self.t[features]
@@ -142,7 +142,7 @@ class GroupLassoSearch:
         B = np.zeros((W.size, self.rows.shape[1]))
         B[np.searchsorted(W, self.S)] = self.rows * self.t[self.S, None]
         least, idle = np.inf, 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             allowed = self._allowed(penalty)[W] / 2
             columns, H = np.ascontiguousarray(B.T), np.ascontiguousarray(part.slope(B).T)
             descend_rows(part.G, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))

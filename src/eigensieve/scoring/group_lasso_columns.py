@@ -21,7 +21,7 @@ from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, evaluate
 
 SET_ENTRIES = 2**22  # of the first working set (32 MB), and of what joins it at once
-LEAST_COLUMNS = 256
+MIN_COLUMNS = 256
 # Columns this near to their limit join, too: copies of a used one are among them, and the first
 # of copies must be there to be taken.
 NEAR = 1e-9
@@ -43,7 +43,7 @@ class ColumnSearch:
         start: Callable[[ScoringProblem], Search],
     ) -> None:
         self.problem, self.budget, self.tol, self.start = problem, budget, tol, start
-        self.most = max(LEAST_COLUMNS, SET_ENTRIES // len(problem.factor))
+        self.most = max(MIN_COLUMNS, SET_ENTRIES // len(problem.factor))
         self._begin(largest(row_lengths(problem.correlations) / problem.weights, self.most))
 
     def _begin(self, working: np.ndarray) -> None:

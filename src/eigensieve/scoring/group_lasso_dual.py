@@ -23,12 +23,12 @@ from ..pencil.solution import Status
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, judge
 
-MOST_UNKNOWNS = 400  # entries of r: beyond, a step takes too long
-LEAST_CURVATURE = 1e-3  # R_j, as a share of |F_j|^2, below which r does not fix beta_j well
+MAX_UNKNOWNS = 400  # entries of r: beyond, a step takes too long
+MIN_CURVATURE = 1e-3  # R_j, as a share of |F_j|^2, below which r does not fix beta_j well
 MAX_STEPS = 200
 LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
-LEAST_SHARE = 1e-9
+MIN_SHARE = 1e-9
 ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
 EPS = float(np.finfo(float).eps)
 ASCENT = 1e-4  # share of the promised gain that a step must bring
@@ -36,7 +36,7 @@ ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 def can_solve(problem: ScoringProblem) -> bool:
     """Whether R is diagonal and positive, and the dual not too large."""
-    if not problem.is_separable or problem.target.size > MOST_UNKNOWNS:
+    if not problem.is_separable or problem.target.size > MAX_UNKNOWNS:
         return False
     return bool(np.all(problem.quadratic[problem.lengths > 0] > 0))
 
@@ -45,7 +45,7 @@ def suits(problem: ScoringProblem) -> bool:
     """Whether the dual is well-conditioned, too: within="diagonal", columns that vary."""
     if problem.within != "diagonal" or not can_solve(problem):
         return False
-    return bool(np.all(problem.quadratic >= LEAST_CURVATURE * np.square(problem.lengths)))
+    return bool(np.all(problem.quadratic >= MIN_CURVATURE * np.square(problem.lengths)))
 
 
 class DualGroupLassoSearch:
@@ -138,7 +138,7 @@ class DualGroupLassoSearch:
     def _share(self, step: np.ndarray, value: float, promised: float) -> float:
         """1, 1/2, 1/4, ...: the first share of the step that climbs."""
         share = 1.0
-        while share > LEAST_SHARE:
+        while share > MIN_SHARE:
             if self._value(self.r + share * step) >= value + ASCENT * share * promised:
                 break
             share /= 2

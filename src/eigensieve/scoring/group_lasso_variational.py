@@ -19,7 +19,7 @@ from ..pencil.budget import Budget
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, excuses, judge
 
-MOST_SYSTEMS = 50_000  # in all
+MAX_SYSTEMS = 50_000  # in all
 VANISHED = 1e-10  # length, as a share of the longest row, below which a row is taken for zero
 
 
@@ -39,7 +39,7 @@ class VariationalSearch:
         problem, start = self.problem, self.budget.seconds
         self.t = penalty * problem.weights
         self.n_iter = 0
-        while self.n_iter < MOST_SYSTEMS:
+        while self.n_iter < MAX_SYSTEMS:
             self._solve_active(penalty)
             slope = problem.slope(self.S, self.rows)
             ratio = row_lengths(slope) / self.t
@@ -78,7 +78,7 @@ class VariationalSearch:
     def _solve_active(self, penalty: float) -> None:
         """Reweighted systems on the active rows until condition (4a) holds."""
         G, C = self.problem.gram(self.S), self.problem.correlations[self.S]
-        while self.S.size and self.n_iter < MOST_SYSTEMS and self.budget.stop() is None:
+        while self.S.size and self.n_iter < MAX_SYSTEMS and self.budget.stop() is None:
             self.n_iter += 1
             # by h^2 = |beta_j| / t_j, which may vanish where w_j / |beta_j| grows without bounds
             h = np.sqrt(row_lengths(self.rows) / self.t[self.S])

@@ -17,7 +17,7 @@ from .solution import GroupLassoSolution
 FARTHEST = 0.5  # ratio of penalties from one answer to the next start
 # The search for k features.
 FINER = 0.5**0.25  # ratio of penalties
-LEAST_ALPHA = 1e-6
+MIN_ALPHA = 1e-6
 UNDECIDED = 1e-6  # (F_j'F_j + R_jj) |beta_j| / (lambda w_j) up to which a feature just enters
 FURTHER = 24  # penalties that are looked at after one at which k was skipped
 SAME = 1e-9  # relative distance of penalties between which nothing more is looked for
@@ -55,7 +55,7 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
     top, past = search.problem.lambda_max, 0
     last = search.solve(top)
     seen: list[GroupLassoSolution] = []
-    for exponent in range(1, int(np.log(LEAST_ALPHA) / np.log(FINER)) + 1):
+    for exponent in range(1, int(np.log(MIN_ALPHA) / np.log(FINER)) + 1):
         if past > FURTHER or (seen and search.budget.stop() is not None):
             break
         found = search.solve(top * FINER**exponent)
@@ -108,7 +108,7 @@ def _between(
 
 def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
     """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
-    least = LEAST_ALPHA * search.problem.lambda_max
+    least = MIN_ALPHA * search.problem.lambda_max
     while found.penalty > max(end * (1 + SHARP), least) and search.budget.stop() is None:
         middle = float(np.sqrt(found.penalty * end))
         next_one = search.solve(max(middle, FINER * found.penalty))

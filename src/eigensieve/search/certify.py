@@ -17,14 +17,14 @@ from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
 from ..pencil.wording import rounded_down, rounded_up
-from .proof.proof import ProofWish, as_wish
+from .proof.proof import ProofRequest, as_request
 from .quick_bound import root_bound
 from .solve import solve
 
 TIME_LIMIT = 10.0
 GIVEN = "given"  # the solver's name where nothing had to be searched
-MANY_TIMES = 10.0  # from there on percentages are hard to read
-MOST_NAMED = 50  # features of a better set that the sentence names
+MAX_RATIO_IN_PERCENT = 10.0  # from there on percentages are hard to read
+MAX_FEATURES_NAMED = 50  # features of a better set that the sentence names
 CLOSED = 1e-6  # a gap up to this is "the best" in words, whatever gap_tol allows
 
 
@@ -76,7 +76,9 @@ class Certificate(Solution):
         if self.better is None:
             return self._limit(group)
         chosen = [str(j if names is None else names[j]) for j in self.better.support]
-        listed = ", ".join(chosen[:MOST_NAMED]) + (", ..." if len(chosen) > MOST_NAMED else "")
+        listed = ", ".join(chosen[:MAX_FEATURES_NAMED]) + (
+            ", ..." if len(chosen) > MAX_FEATURES_NAMED else ""
+        )
         proved = min(self.better.gap, self.better.gap_tol) <= CLOSED
         best = self.better.is_certified and proved
         rest = " (proved the best)" if best else f"; {self._limit('set')}"
@@ -97,7 +99,7 @@ class Certificate(Solution):
             return f"nothing is proved of the best {group}"
         if self.objective > 0:
             ratio = self.bound / self.objective
-            if ratio > MANY_TIMES:
+            if ratio > MAX_RATIO_IN_PERCENT:
                 return f"no {group} can score more than {rounded_up(ratio)} times as much"
             return (
                 f"no {group} can score more than {rounded_up(100 * (ratio - 1))} % above this one"
@@ -109,7 +111,7 @@ class Certificate(Solution):
         assert self.better is not None
         if self.objective > 0:
             ratio = self.better.objective / self.objective
-            if ratio > MANY_TIMES:
+            if ratio > MAX_RATIO_IN_PERCENT:
                 return f"{rounded_down(ratio)} times as much"
             return f"{rounded_down(100 * (ratio - 1))} % higher"
         return f"{self.better.objective:.4g}, this one {self.objective:.4g}"
@@ -127,7 +129,7 @@ def certify(
     callback: Callback | None = None,
     random_state: int | None = None,
     client: Any = None,
-    proof: str | os.PathLike[str] | ProofWish | None = None,
+    proof: str | os.PathLike[str] | ProofRequest | None = None,
 ) -> Certificate:
     """An upper bound and the gap for a set of features, whoever chose it.
 
@@ -160,16 +162,16 @@ def certify(
     (True, True)
     """
     chosen = _check_support(support, pencil)
-    wish = None if proof is None else _wish(proof, pencil, chosen)
+    request = None if proof is None else _request(proof, pencil, chosen)
     pencil, k, unused = _cardinality(pencil, chosen)
     exclude = [*exclude, *unused]
     problem = make_problem(pencil, k, criterion, include, exclude)
     _check_allowed(chosen, include, exclude)
     given = problem.solution(
-        problem.places(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
+        problem.to_local(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
     if given.is_certified:  # there is no other set
-        if wish is None:
+        if request is None:
             return _judge(given, given)
         given = replace(given, bound=math.inf)  # the file decides what can be said
     found = solve(
@@ -185,28 +187,28 @@ def certify(
         callback,
         random_state,
         client,
-        wish,
+        request,
         start=chosen,
     )
     return _judge(given, _with_bound(found, problem))
 
 
-def _wish(
-    proof: str | os.PathLike[str] | ProofWish, pencil: Pencil, chosen: np.ndarray
-) -> ProofWish:
+def _request(
+    proof: str | os.PathLike[str] | ProofRequest, pencil: Pencil, chosen: np.ndarray
+) -> ProofRequest:
     """A proof about the given set, in which also the blocks that it leaves out are counted."""
-    wish, blocks = replace(as_wish(proof), given=chosen), pencil.blocks
+    request, blocks = replace(as_request(proof), given=chosen), pencil.blocks
     if blocks is None or np.unique(blocks[chosen]).size == 1:
-        return wish
+        return request
     sizes = np.bincount(blocks[chosen], minlength=int(blocks.max()) + 1)
-    return replace(wish, sizes=sizes.tolist())
+    return replace(request, sizes=sizes.tolist())
 
 
 def _with_bound(found: Solution, problem: Problem) -> Solution:
     """A search that ended before its first node has no bound yet: that of the root."""
     if math.isfinite(found.bound):
         return found
-    support = problem.places(found.support)
+    support = problem.to_local(found.support)
     return replace(found, bound=max(root_bound(problem, support), problem.ceiling(support)))
 
 

@@ -29,8 +29,8 @@ WORKING_SET = 2000
 # Columns whose decisions are taken again at a time: what is kept of them stays in the cache.
 PART = 8192
 # Of one part of the columns, and of all, so many join for a decision.
-MOST_OF_PART = 4
-MOST_JOINING = 50
+MAX_COLUMNS_OF_PART = 4
+MAX_COLUMNS_JOINING = 50
 
 
 class Outcome(NamedTuple):
@@ -126,7 +126,7 @@ def among(problem: Problem, columns: np.ndarray, pencil: FactorPencil) -> Proble
         problem,
         pencil=pencil,
         include=np.searchsorted(columns, problem.include),
-        columns=problem.columns[columns],
+        to_original=problem.to_original[columns],
     )
 
 
@@ -203,7 +203,7 @@ class _Confirmation:
         offers = self.offers.setdefault(decision, [])
         offers.append((score, feature))
         offers.sort(key=lambda offer: (-offer[0], offer[1]))
-        del offers[MOST_JOINING:]
+        del offers[MAX_COLUMNS_JOINING:]
 
     def _with_members(
         self, first: int, block: FactorPencil, part: slice
@@ -238,7 +238,7 @@ def _rivals_of_order(
     outside = np.ones(problem.pencil.size, dtype=bool)
     for slot, winner in enumerate(order):
         candidates = np.flatnonzero(outside)
-        for _ in range(MOST_OF_PART if slot >= max(given, 1) else 0):
+        for _ in range(MAX_COLUMNS_OF_PART if slot >= max(given, 1) else 0):
             if state.best(candidates) == winner:
                 break
             rival, score = state.best_scored(candidates)

@@ -17,7 +17,7 @@ from ..pencil.row_factor import weighted_gram
 from ..tables.streamed_pencil import StreamedPencil
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
-MANY = 50
+MAX_EIGENVECTORS = 50
 # Columns of A are looked at in blocks, and as many as cost some tenths of a second.
 BLOCK = 128
 MOVE_ENTRIES = 2**20  # 8 MB, of which some copies are made
@@ -82,7 +82,7 @@ def eigenvector_scores(problem: Problem) -> np.ndarray:
     """
     if problem.criterion == "lambda_max":
         return np.abs(problem.pencil.top()[1][:, 0])
-    values, vectors = problem.pencil.top(MANY)
+    values, vectors = problem.pencil.top(MAX_EIGENVECTORS)
     return np.sqrt(np.square(vectors) @ np.maximum(values, 0.0))
 
 

@@ -72,7 +72,7 @@ def solve_on_disk(
     found = solver.solve(part, budget, start=np.searchsorted(left, support), **options)
     # what was ruled out is no better than the cut
     bound = min(bound, max(found.bound, cut))
-    places = np.searchsorted(problem.columns, found.support)
+    places = np.searchsorted(problem.to_original, found.support)
     ended = None if found.status is Status.OPTIMAL else found.status
     outcome = Outcome(places, work.score(places), bound, found.n_nodes, ended)
     return finish(outcome, target, budget, solver.name)
@@ -83,7 +83,7 @@ def _incumbent(
 ) -> np.ndarray:
     """What greedy search finds, or the set that was given, whichever is better."""
     found = solve_greedy(problem, budget, random_state=random_state)
-    support = np.searchsorted(problem.columns, found.support)
+    support = np.searchsorted(problem.to_original, found.support)
     if start is not None:
         given = resize(problem, np.asarray(start, dtype=np.intp))
         support = max(support, given, key=problem.score)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..pencil.factor_pencil import FactorPencil
-from ..pencil.grading import MOST_BLUR
+from ..pencil.grading import MAX_CANCELLATION
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
@@ -22,7 +22,7 @@ from .spectral_bound import diagonal_below, spectral_upper_bound
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
 # A step of the relaxation costs about c^2 p for an A of rank c.
-MOST_WORK = 2e7
+MAX_WORK = 2e7
 DEVICE_WORK = 1e9
 # The spectral bound costs a few times this much, once: a second is not cheap any more.
 SPECTRAL_WORK = 2e9
@@ -62,7 +62,7 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     # sets within the quotas are sets: a bound on all holds for them
     work = replace(target.problem, quota=None)
     c = _rank(pencil)
-    most = DEVICE_WORK if isinstance(pencil, DevicePencil) else MOST_WORK
+    most = DEVICE_WORK if isinstance(pencil, DevicePencil) else MAX_WORK
     is_cheap = c * c * pencil.size <= most
     if work.criterion != "lambda_max":
         return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
@@ -114,7 +114,7 @@ def _perspective_bound(problem: Problem, support: np.ndarray) -> float:
     weights = np.zeros(problem.pencil.size)
     weights[support] = 1.0
     scaled = ScaledPencil(problem)
-    if scaled.blur > MOST_BLUR:
+    if scaled.cancellation > MAX_CANCELLATION:
         return hadamard_bound(problem)
     return relax_all(problem, scaled, start_state(problem), weights).bound
 

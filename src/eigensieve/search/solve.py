@@ -22,13 +22,13 @@ from ..pencil.solution import Solution, SolutionPath
 from ..tables.streamed_pencil import StreamedPencil
 from .exact.tree import check_client
 from .on_disk import check_on_disk, solve_on_disk
-from .proof.proof import ProofWish, Prover, as_wish
+from .proof.proof import ProofRequest, Prover, as_request
 from .solver import Solver
 
 # Arguments that every call may carry; a solver gets those it declares.
 SHARED_OPTIONS = ("random_state", "n_jobs", "client")
 # Options that count something, wherever they occur, and the least they may be.
-LEAST = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
+MIN_OPTION_VALUES = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 
 
 def solve(
@@ -44,7 +44,7 @@ def solve(
     callback: Callback | None = None,
     random_state: int | None = None,
     client: Any = None,
-    proof: str | os.PathLike[str] | ProofWish | None = None,
+    proof: str | os.PathLike[str] | ProofRequest | None = None,
     **solver_options: Any,
 ) -> Solution:
     """Choose k features of a pencil.
@@ -94,10 +94,10 @@ def solve(
             return _run(chosen, problem, budget, options)
     if not chosen.certifies:
         raise OptionError(f"solver {solver!r} proves nothing, so there is no proof; use 'exact'")
-    wish, prover = as_wish(proof), Prover(pencil, k, criterion, include, exclude)
+    request, prover = as_request(proof), Prover(pencil, k, criterion, include, exclude)
     with budget.interruptible():
         found = _run(chosen, problem, budget, options)
-        return prover.prove(found, budget, wish)
+        return prover.prove(found, budget, request)
 
 
 def solve_path(
@@ -296,7 +296,7 @@ def _prepare(
             f"solver {name!r} has no option {', '.join(unknown)}; "
             f"it has {', '.join(own) if own else 'none'}"
         )
-    for option, least in LEAST.items():
+    for option, least in MIN_OPTION_VALUES.items():
         value = given.get(option)
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
         if value is not None and not (is_whole and int(value) >= least):
@@ -332,7 +332,7 @@ def _options_of(solver: Solver) -> list[str]:
 def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, Any]) -> Solution:
     assert solver.solve is not None
     if solver.warm_start and options.get("start") is not None:
-        options = {**options, "start": problem.places(options["start"])}
+        options = {**options, "start": problem.to_local(options["start"])}
     if isinstance(problem.pencil, StreamedPencil):
         return solve_on_disk(solver, problem, budget, options)
     return solver.solve(problem, budget, **options)

@@ -11,7 +11,7 @@ from ..pencil.feature_blocks import feature_slices
 from ..pencil.magnitudes import ROUND_OFF
 
 ALIKE = 1 - 1e-9  # a correlation from here on is that of a copy
-MOST_NAMED = 5
+MAX_COPIES_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ def describe_copies(copies: Sequence[FeatureCopy]) -> list[str]:
         return []
     pairs = [
         f"{copy.name!r} is a copy of {copy.original!r} (correlation {copy.sign})"
-        for copy in copies[:MOST_NAMED]
+        for copy in copies[:MAX_COPIES_NAMED]
     ]
-    if len(copies) > MOST_NAMED:
+    if len(copies) > MAX_COPIES_NAMED:
         pairs.append(f"and so on, {len(copies):,} copies in all")
     tells = "a copy tells nothing new, but with shrinkage it counts as more evidence"
     return [f"{'; '.join(pairs)}: {tells}. Keep one of its kind and fit again."]

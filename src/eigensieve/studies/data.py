@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError
-from ..estimators._door import require_in_memory
+from ..estimators._validation import require_in_memory
 from ..pencil.checks import check_labels
 from ..pencil.magnitudes import refuse_extremes
 from ..tables.kinds.frames import plain_frame

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..estimators._door import read_columns
+from ..estimators._validation import read_columns
 from ..pencil.budget import Callback
 from ..pencil.solution import Solution
 from ..tables.statistics import ClassStats

@@ -22,9 +22,9 @@ from ..tables.builders import lda_pencil
 from .exchanges import Exchange, best_exchanges
 
 GIVEN = "given"  # the solver's name where a set is only judged
-MOST_REFINED = 20  # features of a set without each of which a new one is searched for
-MOST_SWAPS = 10
-MOST_PRICED = 100
+MAX_REFINED_FEATURES = 20  # features of a set without each of which a new one is searched for
+MAX_SWAPS = 10
+MAX_PRICED_FEATURES = 100
 N_STAND_INS = 3
 
 
@@ -59,7 +59,7 @@ class FeaturePrice:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """The pencil by which sets are judged, and the wishes that they keep to.
+    """The pencil by which sets are judged, and the constraints that they keep to.
 
     ``settings`` are those of the SparseLDA that has this pencil, if there is one.
     """
@@ -76,8 +76,8 @@ class Judge:
         if not isinstance(model, SparseLDA):
             return cls(lda_pencil(Z, y), "logdet", (), ())
         pencil = lda_pencil(Z, y, model.shrinkage_, model.ridge, class_weight=model.class_weight)
-        wishes = tuple(model.include), tuple(model.exclude)
-        return cls(pencil, model.solution_.criterion, *wishes, _settings(model))
+        constraints = tuple(model.include), tuple(model.exclude)
+        return cls(pencil, model.solution_.criterion, *constraints, _settings(model))
 
     def judge(self, model: Any, certificate: str = "root") -> Solution:
         """The model's set as a solution, with a bound on the best set of as many features."""
@@ -88,25 +88,25 @@ class Judge:
         # of another method, or of other settings: what it says of itself is by another measure
         support = model.get_support(indices=True)
         keeps = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()
-        wishes = (self.include, self.exclude) if keeps else ((), ())
-        problem = make_problem(self.pencil, support.size, self.criterion, *wishes)
-        given = problem.solution(problem.places(support), status=Status.FEASIBLE, solver=GIVEN)
-        return with_certificate(certificate, given, self.pencil, *wishes)
+        constraints = (self.include, self.exclude) if keeps else ((), ())
+        problem = make_problem(self.pencil, support.size, self.criterion, *constraints)
+        given = problem.solution(problem.to_local(support), status=Status.FEASIBLE, solver=GIVEN)
+        return with_certificate(certificate, given, self.pencil, *constraints)
 
     def price(self, solution: Solution, names: Sequence[str]) -> list[FeaturePrice]:
-        """The price of every selected feature that is no wish of the user.
+        """The price of every selected feature that is no constraint of the user.
 
         A set of very many features has none: that any one of them matters is not what it says.
         """
-        if solution.k > MOST_PRICED:
+        if solution.k > MAX_PRICED_FEATURES:
             return []
         problem = make_problem(self.pencil, solution.k, self.criterion, self.include, self.exclude)
-        places = problem.places(solution.support)
+        places = problem.to_local(solution.support)
         exchanges = best_exchanges(problem, places, N_STAND_INS)
         prices = []
         for exchange in exchanges:
-            j = int(problem.columns[exchange.leaving])
-            entering = problem.columns[exchange.entering].tolist()
+            j = int(problem.to_original[exchange.leaving])
+            entering = problem.to_original[exchange.entering].tolist()
             stand_ins = tuple(
                 StandIn(str(names[i]), i, _loss(solution.objective, score))
                 for i, score in zip(entering, exchange.scores.tolist())
@@ -126,12 +126,12 @@ class Judge:
     ) -> float:
         """The criterion of the best set that exchanges lead to without feature j."""
         best = float(exchange.scores[0])
-        if solution.k > MOST_REFINED:
+        if solution.k > MAX_REFINED_FEATURES:
             return best
         exclude = (*self.exclude, j)
         problem = make_problem(self.pencil, solution.k, self.criterion, self.include, exclude)
-        start = problem.places([*(i for i in solution.support.tolist() if i != j), entering[0]])
-        found, _, _ = swap_refine(problem, start, Budget(max_iter=MOST_SWAPS))
+        start = problem.to_local([*(i for i in solution.support.tolist() if i != j), entering[0]])
+        found, _, _ = swap_refine(problem, start, Budget(max_iter=MAX_SWAPS))
         return max(best, problem.score(found))
 
 
@@ -144,6 +144,6 @@ def _settings(model: Any) -> tuple[Any, ...] | None:
     """What the measure of a SparseLDA depends on; None for another method."""
     if not isinstance(model, SparseLDA):
         return None
-    wishes = tuple(model.include), tuple(model.exclude)
+    constraints = tuple(model.include), tuple(model.exclude)
     criterion = model.solution_.criterion
-    return (model.shrinkage_, model.ridge, model.class_weight, criterion, *wishes)
+    return (model.shrinkage_, model.ridge, model.class_weight, criterion, *constraints)

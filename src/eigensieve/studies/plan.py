@@ -12,7 +12,7 @@ from .jobs import Job, Outcome
 from .runner import Stage
 from .splits import Splitter, permute_labels
 
-MOST_DRAWS = 100
+MAX_DRAWS = 100
 CROSS_VALIDATION, NESTED, PERMUTATIONS = "cross-validation", "nested check", "permutations"
 
 
@@ -81,12 +81,12 @@ def _cut_inside(splitter: Splitter, y: np.ndarray, job: Job) -> list[Job]:
 
 def _permute(splitter: Splitter, y: np.ndarray, rng: np.random.Generator) -> list[Job]:
     """The jobs of permuted labels; a permutation that cannot be cut like the labels is redrawn."""
-    for attempt in range(MOST_DRAWS):
+    for attempt in range(MAX_DRAWS):
         labels = permute_labels(y, splitter.groups, rng)
         try:
             return _jobs(splitter.split(labels), labels)
         except InputError:
-            if attempt == MOST_DRAWS - 1:
+            if attempt == MAX_DRAWS - 1:
                 raise
     return []
 

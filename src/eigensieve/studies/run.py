@@ -28,7 +28,14 @@ from .jobs import Recipe
 from .prepared import has_size
 from .result import Source, Study
 from .runner import StageProgress
-from .settings import as_sizes, check_score, check_settings, resolve_wishes, usable_ks, usable_range
+from .settings import (
+    as_sizes,
+    check_score,
+    check_settings,
+    resolve_constraints,
+    usable_ks,
+    usable_range,
+)
 from .splits import N_FOLDS, Splitter
 from .stability import StabilityIndex
 
@@ -148,7 +155,7 @@ class Options:
 
 def make_task(data: StudyData, settings: dict[str, Any], options: Options) -> Task:
     """Check the options against the table."""
-    settings = resolve_wishes(settings, data)
+    settings = resolve_constraints(settings, data)
     sizes, given = _check_sizes(settings, options.ks, options.k, data)
     seed = _check_seed(options.random_state)
     return Task(

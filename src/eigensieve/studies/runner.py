@@ -19,7 +19,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-from ..tables.cluster import Crew
+from ..tables.cluster import WorkerPool
 from .checkpoint import Checkpoint
 from .jobs import Job, Outcome, Recipe, run_job
 
@@ -136,11 +136,11 @@ def _run_on_cluster(
         return
     backend.effective_n_jobs(-1)  # waits for the first worker, as long as the user has told joblib
     with backend.retrieval_context():
-        for _, found in _crew_with(X, backend).run(work, jobs):
+        for _, found in _pool_with(X, backend).run(work, jobs):
             yield found
 
 
-_CREWS: ContextVar[list[Crew] | None] = ContextVar("crews that are kept", default=None)
+_CREWS: ContextVar[list[WorkerPool] | None] = ContextVar("pools that are kept", default=None)
 
 
 @contextmanager
@@ -153,15 +153,15 @@ def sent_once() -> Iterator[None]:
         _CREWS.reset(token)
 
 
-def _crew_with(X: np.ndarray, backend: Any) -> Crew:
+def _pool_with(X: np.ndarray, backend: Any) -> WorkerPool:
     kept = _CREWS.get()
-    for crew in kept or ():
-        if crew.held is X and crew.client is backend.client:
-            return crew
-    crew = Crew(backend.client, X, **backend.submit_kwargs)
+    for pool in kept or ():
+        if pool.held is X and pool.client is backend.client:
+            return pool
+    pool = WorkerPool(backend.client, X, **backend.submit_kwargs)
     if kept is not None:
-        kept.append(crew)
-    return crew
+        kept.append(pool)
+    return pool
 
 
 # ---------------------------------------------------------------- silence

@@ -18,7 +18,7 @@ from .cv_path import SCORES
 from .data import StudyData
 from .prepared import PreparedClassifier, check_classifier
 
-WISHES = ("include", "exclude")
+CONSTRAINTS = ("include", "exclude")
 
 
 def check_settings(estimator: Any, random_state: int) -> dict[str, Any]:
@@ -59,15 +59,15 @@ def _as_classifier(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def resolve_wishes(settings: dict[str, Any], data: StudyData) -> dict[str, Any]:
+def resolve_constraints(settings: dict[str, Any], data: StudyData) -> dict[str, Any]:
     """The same settings with the features of include and exclude in numbers."""
     p, names = data.X.shape[1], np.array(data.names, dtype=object)
     for estimator in settings.values():
         own = estimator.get_params(deep=False)
         found = {
-            wish: feature_indices(own[wish], names, p, wish).tolist()
-            for wish in WISHES
-            if wish in own
+            constraint: feature_indices(own[constraint], names, p, constraint).tolist()
+            for constraint in CONSTRAINTS
+            if constraint in own
         }
         estimator.set_params(**found)
     return settings
@@ -81,7 +81,7 @@ def as_sizes(ks: Any) -> tuple[Any, ...]:
 
 
 def usable_ks(estimators: Iterable[Any], ks: Iterable[int], p: int) -> list[int]:
-    """The values of k that p features and the estimators' wishes allow, ascending."""
+    """The values of k that p features and the estimators' constraints allow, ascending."""
     allowed, wanted = usable_range(estimators, p), list(ks)
     sizes = sorted({k for k in map(check_k, wanted) if k in allowed})
     if not sizes:

@@ -35,7 +35,7 @@ from .statistics import DENSE_FEATURES, ClassStats, ClassWeight
 from .streamed_builders import streamed_lda, streamed_pca
 
 # Rows that are no array may stay as they are: p x p is formed for fewer features than this.
-MOST_DENSE = 10_000
+MAX_DENSE_FEATURES = 10_000
 
 # One value for both views, or a pair.
 ViewShrinkage = float | str | Sequence[float | str]
@@ -74,7 +74,7 @@ def pca_stats(X: Any) -> ClassStats:
     labels = np.zeros(n, dtype=np.int8)
     if isinstance(data, BigTable):
         return ClassStats.from_table(data, labels)
-    is_small = p <= n and (isinstance(data, np.ndarray) or p <= MOST_DENSE)
+    is_small = p <= n and (isinstance(data, np.ndarray) or p <= MAX_DENSE_FEATURES)
     # otherwise the rows tell the rank of A, which searches profit from
     return ClassStats.from_data(data, labels, form="gram" if is_small else "rows")
 
@@ -203,7 +203,7 @@ def lda_pencil_from_stats(
     p, n = stats.n_features, stats.n_samples
     most = max(n, DENSE_FEATURES)
     if not isinstance(stats.rows, np.ndarray):
-        most = min(most, MOST_DENSE)
+        most = min(most, MAX_DENSE_FEATURES)
     if stats.rows is None or p <= most:
         B = (1 - s) * stats.within_scatter()
         B[np.diag_indices(p)] += d
@@ -264,12 +264,12 @@ class CentredViews:
 
 def centre_views(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> CentredViews:
     """The views centred and divided by sqrt(n), with their shrinkage resolved."""
-    wishes = _shrinkage_pair(shrinkage)
+    pair = _shrinkage_pair(shrinkage)
     views = _centre(X, "X"), _centre(Y, "Y")
     n, other = map(len, views)
     if other != n:
         raise InputError(f"X has {n} rows and Y {other}; the views must share their rows")
-    first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(wishes, views))
+    first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(pair, views))
     X, Y = (_divide(V, np.sqrt(n)) for V in views)
     return CentredViews((X, Y), (first, second))
 
@@ -282,7 +282,7 @@ def cca_pencil_from_views(views: CentredViews) -> Pencil:
     d = np.concatenate([np.where(v > 0, s * v, 1.0) for s, v in zip(shares, variances)])
     blocks = np.repeat([0, 1], sizes).tolist()
     is_sparse = any(isinstance(V, CentredRows) for V in views.rows)
-    if d.size <= min(max(n, DENSE_FEATURES), MOST_DENSE if is_sparse else np.inf):
+    if d.size <= min(max(n, DENSE_FEATURES), MAX_DENSE_FEATURES if is_sparse else np.inf):
         B = np.diag(d)
         own = slice(sizes[0]), slice(sizes[0], None)
         for V, s, part in zip(views.rows, shares, own):

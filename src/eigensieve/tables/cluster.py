@@ -20,10 +20,10 @@ from typing import Any
 from ..errors import ClusterError, MissingExtraError, OptionError
 
 # Items that are at the cluster at once, at least: the rest waits here, and not in the scheduler.
-MOST_OUT = 256
+MAX_ITEMS_OUT = 256
 # How often one item, or what all hold, is sent again after it was lost with all who had it. A job
 # that ends its workers comes to an end by this, where dask itself begins to count anew.
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 # Seconds between two looks at whether it is over.
 POLL = 0.05
 # Seconds to wait for a worker when all are gone.
@@ -50,7 +50,7 @@ def check_client(client: Any) -> Any:
     return client
 
 
-class Crew:
+class WorkerPool:
     """The workers of a cluster.
 
     Parameters
@@ -81,7 +81,7 @@ class Crew:
         out: dict[Any, tuple[int, Any]] = {}
         left, losses = deque(range(len(items))), Counter[int]()
         done: SimpleQueue[Any] = SimpleQueue()
-        most_out = max(MOST_OUT, 2 * self.n_threads)
+        most_out = max(MAX_ITEMS_OUT, 2 * self.n_threads)
         try:
             while left or out:
                 while left and len(out) < most_out:
@@ -98,7 +98,7 @@ class Crew:
                     result = self._result(ended)
                 except CancelledError as error:
                     losses[place] += 1
-                    if losses[place] > MOST_LOSSES:
+                    if losses[place] > MAX_LOSSES:
                         raise _given_up(losses[place]) from error
                     if sent is self._sent:  # it is lost, most likely
                         self._sent = None
@@ -121,7 +121,7 @@ class Crew:
 
     def _send(self, is_over: IsOver) -> bool:
         """Copy what is held to every worker that is there; False if it is over before."""
-        for _ in range(MOST_LOSSES):
+        for _ in range(MAX_LOSSES):
             if not self._wait_for_a_worker(is_over):
                 return False
             try:
@@ -132,7 +132,7 @@ class Crew:
                 continue
             self.n_sent += 1
             return True
-        raise ClusterError(f"workers ended {MOST_LOSSES} times while data was sent to them")
+        raise ClusterError(f"workers ended {MAX_LOSSES} times while data was sent to them")
 
     def _wait_for_a_worker(self, is_over: IsOver) -> bool:
         ends = time.monotonic() + PATIENCE

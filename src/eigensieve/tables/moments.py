@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 
 # (2K + 1) p^2 numbers: beyond this many features they are more than 16 GB for two classes.
-MOST_FEATURES = 20_000
+MAX_FEATURES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +125,9 @@ def _move_class(whole: ClassMoments, k: int, part: Part, own: int) -> None:
 
 def check_features(p: int) -> None:
     """Refuse tables of which p x p is too much."""
-    if p > MOST_FEATURES:
+    if p > MAX_FEATURES:
         raise InputError(
             f"the table has {p} features; samples that are not kept leave p x p numbers behind, "
-            f"and at most {MOST_FEATURES} features are allowed: drop some first, or give fit an "
+            f"and at most {MAX_FEATURES} features are allowed: drop some first, or give fit an "
             "array or a sparse matrix in memory"
         )

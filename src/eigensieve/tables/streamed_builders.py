@@ -22,7 +22,7 @@ from .streamed_pencil import StreamedPencil
 
 # Columns whose statistics are found at a time: so many entries, and at least so many columns.
 CACHED_ENTRIES = 2**17
-FEWEST_COLUMNS = 256
+MIN_COLUMNS = 256
 
 
 def streamed_lda(
@@ -110,7 +110,7 @@ def streamed_pca(table: BigTable) -> tuple[np.ndarray, StreamedPencil]:
 
 def _column_stats(table: BigTable, y: np.ndarray) -> Iterator[tuple[slice, ClassStats]]:
     """Class statistics with rows, of some columns at a time: one pass."""
-    step = max(FEWEST_COLUMNS, CACHED_ENTRIES // table.shape[0])
+    step = max(MIN_COLUMNS, CACHED_ENTRIES // table.shape[0])
     for where, block in table.column_blocks():
         for start in range(0, block.shape[1], step):
             part = block[:, start : start + step]

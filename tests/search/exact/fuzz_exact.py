@@ -29,7 +29,7 @@ from tests.oracles.exact import Truth, judge
 from tests.oracles.instances import KINDS, Instance, random_instance
 
 ALGORITHMS = ("exact", "leaps", "levelset", "perspective", "interlacing")
-# The reference search and plain enumeration keep no ledger.
+# The reference search and plain enumeration keep no count of what they closed.
 AUDITED = ("exact", "leaps", "levelset", "perspective")
 GAPS = (1e-6, 1e-6, 1e-6, 1e-3, 0.05, 1e-6, 0.0)
 BATCH = 250

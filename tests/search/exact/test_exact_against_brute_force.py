@@ -26,10 +26,10 @@ FOUND = [name for name in ALGORITHMS if name in find_solvers()]
 
 @pytest.mark.parametrize("first", range(0, INSTANCES, PER_TEST))
 def test_brute_force_agrees(first: int) -> None:
-    tally = run_batch(first, PER_TEST)
-    assert not tally.failures, "\n".join(tally.failures)
-    assert {kind for kind, _ in tally.runs} == set(KINDS)
-    assert {name for _, name in tally.runs} >= set(ALGORITHMS)
+    record_closed = run_batch(first, PER_TEST)
+    assert not record_closed.failures, "\n".join(record_closed.failures)
+    assert {kind for kind, _ in record_closed.runs} == set(KINDS)
+    assert {name for _, name in record_closed.runs} >= set(ALGORITHMS)
 
 
 def test_every_kind_criterion_and_algorithm_meet() -> None:

@@ -18,7 +18,7 @@ from eigensieve.pencil.budget import Progress
 from eigensieve.pencil.solution import Status
 from eigensieve.search.exact import tree as search
 from eigensieve.search.exact.leaps import leaps
-from eigensieve.tables.cluster import Crew
+from eigensieve.tables.cluster import WorkerPool
 from tests.local_cluster import kill_workers, two_workers, wait_for_both
 
 Problem = tuple[es.Pencil, int, str, str]
@@ -79,16 +79,16 @@ def many_rounds_that_are_sent(monkeypatch) -> None:
 
 
 @pytest.fixture
-def crews(monkeypatch) -> list[Crew]:
-    """Every crew that was at work, once for each round."""
-    seen: list[Crew] = []
-    run = Crew.run
+def pools(monkeypatch) -> list[WorkerPool]:
+    """Every pool that was at work, once for each round."""
+    seen: list[WorkerPool] = []
+    run = WorkerPool.run
 
-    def watched(crew: Crew, *rest: Any) -> Any:
-        seen.append(crew)
-        return run(crew, *rest)
+    def watched(pool: WorkerPool, *rest: Any) -> Any:
+        seen.append(pool)
+        return run(pool, *rest)
 
-    monkeypatch.setattr(Crew, "run", watched)
+    monkeypatch.setattr(WorkerPool, "run", watched)
     return seen
 
 
@@ -113,63 +113,63 @@ def at_event(number: int, call: Callable[[], None]) -> Callable[[Progress], None
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_same_as_here(client, crews, problem) -> None:
+def test_the_same_as_here(client, pools, problem) -> None:
     """Audited; that a search without an audit is the same is seen below, where workers die."""
     pencil, k, solver, criterion = problem()
     here = es.solve(pencil, k, solver, criterion, audit=True)
     assert here.status is Status.OPTIMAL
     assert here.n_nodes > 1000
-    assert not crews
+    assert not pools
     found = es.solve(pencil, k, solver, criterion, audit=True, client=client)
     same(found, here)
     found.verify(pencil)
-    assert len(crews) > 3
-    assert len(set(crews)) == 1
-    assert crews[0].n_sent == 1  # for all its rounds
+    assert len(pools) > 3
+    assert len(set(pools)) == 1
+    assert pools[0].n_sent == 1  # for all its rounds
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_wide_rounds(client, crews, problem, monkeypatch) -> None:
+def test_wide_rounds(client, pools, problem, monkeypatch) -> None:
     pencil, k, solver, criterion = problem()
     usual = es.solve(pencil, k, solver, criterion)
-    monkeypatch.setattr(search, "MANY_ROUNDS", 1)
+    monkeypatch.setattr(search, "MAX_SMALL_ROUNDS", 1)
     wide = es.solve(pencil, k, solver, criterion)
     same(es.solve(pencil, k, solver, criterion, n_jobs=2), wide)
     same(es.solve(pencil, k, solver, criterion, client=client), wide)
-    assert crews
+    assert pools
     assert wide.support.tolist() == usual.support.tolist()
     assert wide.status is Status.OPTIMAL
 
 
-def test_short_rounds_stay_here(client, crews, monkeypatch) -> None:
+def test_short_rounds_stay_here(client, pools, monkeypatch) -> None:
     monkeypatch.setattr(search, "WORTH_SENDING", np.inf)
     pencil, k, solver, criterion = levelset_problem()
     same(es.solve(pencil, k, solver, criterion, client=client), es.solve(pencil, k, solver))
-    assert not crews
+    assert not pools
 
 
-def test_certificates(client, crews) -> None:
+def test_certificates(client, pools) -> None:
     pencil, k, _, criterion = leaps_problem()
     chosen = np.arange(k)
     here = es.certify(pencil, chosen, criterion)
     found = es.certify(pencil, chosen, criterion, client=client)
-    assert crews
+    assert pools
     same(found, here)
     assert found.explain() == here.explain()
 
 
-def test_paths_and_estimators(client, crews) -> None:
+def test_paths_and_estimators(client, pools) -> None:
     pencil, *_ = levelset_problem()
     here = es.solve_path(pencil, [3, 6], "exact")
     found = es.solve_path(pencil, [3, 6], "exact", client=client)
     for k in (3, 6):
         same(found[k], here[k])
-    crews.clear()
+    pools.clear()
     lda = es.SparseLDA(12, solver="exact", shrinkage=0.02)
     here_too = lda.fit(*leaps_data()).solution_
     lda.set_params(solver_options={"client": client})
     same(lda.fit(*leaps_data()).solution_, here_too)
-    assert crews
+    assert pools
 
 
 # ---------------------------------------------------------------- lost workers and limits
@@ -178,33 +178,33 @@ def test_paths_and_estimators(client, crews) -> None:
 @pytest.mark.parametrize(
     ("problem", "count"), [*((problem, 1) for problem in PROBLEMS), (levelset_problem, 2)]
 )
-def test_workers_killed_in_the_middle(client, crews, problem, count) -> None:
+def test_workers_killed_in_the_middle(client, pools, problem, count) -> None:
     pencil, k, solver, criterion = problem()
     here = es.solve(pencil, k, solver, criterion)
     interrupted = []
 
     def kill() -> None:
-        interrupted.append(len(crews))
+        interrupted.append(len(pools))
         kill_workers(client, count)
 
     tell = at_event(2, kill)
     found = es.solve(pencil, k, solver, criterion, client=client, callback=tell)
     same(found, here)
     assert interrupted
-    assert len(crews) > interrupted[0]
+    assert len(pools) > interrupted[0]
 
 
-def test_a_time_limit(client, crews) -> None:
+def test_a_time_limit(client, pools) -> None:
     pencil, k, solver, criterion = hard_problem()
     found = es.solve(pencil, k, solver, criterion, time_limit=2.0, client=client)
-    assert crews
+    assert pools
     assert found.status is Status.TIME_LIMIT
     assert found.seconds < 6
     assert found.objective < found.bound < np.inf
     found.verify(pencil)
 
 
-def test_a_time_limit_without_workers(client, crews) -> None:
+def test_a_time_limit_without_workers(client, pools) -> None:
     pencil, k, solver, criterion = hard_problem()
     start = time.monotonic()
     found = es.solve(
@@ -237,12 +237,12 @@ def test_ctrl_c(client) -> None:
 # ---------------------------------------------------------------- the option
 
 
-def test_solvers_without_a_search_ignore_it(client, crews) -> None:
+def test_solvers_without_a_search_ignore_it(client, pools) -> None:
     pencil, *_ = levelset_problem()
     for solver in ("greedy", "threshold", "interlacing"):
         small = pencil.take(np.arange(8))
         same(es.solve(small, 3, solver, client=client), es.solve(small, 3, solver))
-    assert not crews
+    assert not pools
 
 
 @pytest.mark.parametrize("solver", ["exact", "greedy"])

@@ -13,7 +13,7 @@ import pytest
 import eigensieve as es
 from eigensieve.errors import PencilError, VerificationError
 from eigensieve.pencil.factor_pencil import FactorPencil
-from eigensieve.pencil.grading import align, blur, graded_eigh
+from eigensieve.pencil.grading import align, cancellation, graded_eigh
 from eigensieve.pencil.problem import make_problem
 from eigensieve.search.quick_bound import root_bound
 
@@ -224,11 +224,11 @@ def test_graded_eigenvalues_keep_their_digits() -> None:
 
 
 def test_blur_is_about_what_lies_across() -> None:
-    assert blur(np.diag([1e10, 1.0, 1e5])) == 1.0
-    assert blur(np.full((2, 3), 1e3)) == pytest.approx(2e6)
+    assert cancellation(np.diag([1e10, 1.0, 1e5])) == 1.0
+    assert cancellation(np.full((2, 3), 1e3)) == pytest.approx(2e6)
     H = np.random.default_rng(0).normal(size=(4, 6)) * np.array([1e9, 1, 1, 1, 1, 1])
-    assert blur(H) > 1e12
-    assert blur(align(H)) < 1e3
+    assert cancellation(H) > 1e12
+    assert cancellation(align(H)) < 1e3
     np.testing.assert_allclose(align(H).T @ align(H), H.T @ H, rtol=1e-12, atol=1e-12 * 1e9)
 
 

@@ -100,7 +100,7 @@ def test_few_columns_are_taken_as_an_array(pair, monkeypatch) -> None:
     R, D = pair
     index = np.array([5, 2, 9])
     assert isinstance(R.take(index), np.ndarray)
-    monkeypatch.setattr(centred_rows, "FEW_ENTRIES", 0)
+    monkeypatch.setattr(centred_rows, "MAX_DENSE_ENTRIES", 0)
     part = R.take(index)
     assert isinstance(part, CentredRows)
     same(part[:, :], D[:, index])

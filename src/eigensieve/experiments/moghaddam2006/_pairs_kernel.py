@@ -18,7 +18,7 @@ from ...search.exact.levelset.linear_kernel import largest_ratio
 FORWARD, BACKWARD, SWAP, OPTIMUM = 0, 1, 2, 3
 # All relative to the value of a set.
 TIE = 1e-11
-LEAST_GAIN = 1e-9  # of an exchange
+MIN_GAIN = 1e-9  # of an exchange
 STEP = 1e-10  # no set exceeds an optimum by more
 ROUND_OFF = 1e-14  # of a pivot: what is below is looked at again, by eigenvalues
 
@@ -150,7 +150,7 @@ def exchange(
             old = order[i]
             for j in range(k, order.size):
                 order[i] = order[j]
-                new = raised(A, B, order[:k], best, LEAST_GAIN if out < 0 else TIE)
+                new = raised(A, B, order[:k], best, MIN_GAIN if out < 0 else TIE)
                 if new > best:
                     best, out, into = new, i, j
             order[i] = old

@@ -37,7 +37,7 @@ from ._common import (
 )
 
 DEFAULT, ROOT, SEARCHED = "default s", "default s: root certificate", "default s: exact search"
-LEAST = 0.03  # per cent: where dots of gap 0 are drawn on the log axis
+MIN_SHOWN_PERCENT = 0.03  # per cent: where dots of gap 0 are drawn on the log axis
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -254,10 +254,10 @@ def _draw_set(panel: Axes, ks: list[int], by_rival: dict[str, list[float]]) -> N
         color, marker = STYLES[rival]
         # side by side, so that dots at 0 do not hide each other
         where = np.arange(len(ks)) + 0.09 * (i - (len(by_rival) - 1) / 2)
-        heights = np.maximum(values, LEAST)
+        heights = np.maximum(values, MIN_SHOWN_PERCENT)
         panel.plot(where, heights, marker, color=color, label=rival, markersize=5)
     panel.set_yscale("log")
-    panel.set_ylim(LEAST / 1.6, 200)
-    panel.set_yticks([LEAST, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
+    panel.set_ylim(MIN_SHOWN_PERCENT / 1.6, 200)
+    panel.set_yticks([MIN_SHOWN_PERCENT, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
     panel.set_xticks(range(len(ks)), [str(k) for k in ks])
     panel.grid(axis="y")

@@ -45,7 +45,7 @@ METHODS = (OPTIMUM, *RIVALS)
 ALL = "All sets"
 ROUND_OFF = 12  # digits of a difference: what is beyond is no gain
 ERRORS_BEYOND = 2.0
-FEWEST = 10  # splits: fewer say nothing certain of their own spread
+MIN_SPLITS = 10  # splits: fewer say nothing certain of their own spread
 GAIN, NESTED_GAIN = "optimum's gain, points", "optimum's gain, nested, points"
 BETTER, WORSE, EQUAL, OPEN = "better", "worse", "equal", "cannot be told"
 # what the answer is about: other sets for the same criterion, and other criteria
@@ -139,7 +139,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         for rival, parts in by_rival.items():
             row, whole = f"{ALL}: {rival}", pool(parts)
             cells[row, column] = whole
-            few = protocol["splits"] < FEWEST
+            few = protocol["splits"] < MIN_SPLITS
             said = OPEN if few else verdict(whole, protocol["margin"])
             words.setdefault(column, {})[rival] = said
             cells[row, f"optimum is{', nested' * (column == NESTED_GAIN)}"] = Value(said)

@@ -24,8 +24,8 @@ from ..values import Measured, Value
 from ._figure import line_style
 
 SHARE = 0.3  # of the penalty from which on nothing is left
-LEAST_TIME = 0.05  # seconds: quicker problems are run again, so that the clock can tell
-MOST_RUNS = 20
+MIN_SECONDS = 0.05  # seconds: quicker problems are run again, so that the clock can tell
+MAX_RUNS = 20
 METHODS = {"DC-PCA": "dc", "SPCA": "spca", "DSPCA": "dspca"}
 
 
@@ -54,7 +54,7 @@ def random_problem(n: int, seed: int) -> np.ndarray:
 def fastest(method: str, A: np.ndarray) -> float:
     """Seconds of processor time of the quickest run."""
     best, spent, runs = np.inf, 0.0, 0
-    while runs == 0 or (spent < LEAST_TIME and runs < MOST_RUNS):
+    while runs == 0 or (spent < MIN_SECONDS and runs < MAX_RUNS):
         start = time.process_time()
         solution = _solve(method, A)
         seconds = time.process_time() - start

@@ -33,7 +33,7 @@ from ..values import Measured, Value
 from ._components import pit_props, relaxed_component
 from ._figure import line_style
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 SOLVERS = {"DC-PCA": "dc", "SPCA": "spca", "SCoTLASS": "scotlass"}
 METHODS = ("SPCA", "SCoTLASS", "DC-PCA", "DSPCA")
 Counts = dict[float, int]
@@ -85,7 +85,7 @@ def _counter(pencil: Pencil, method: str) -> tuple[Callable[[float], int], float
 
     def count(rho: float) -> int:
         try:
-            solution = solve(pencil, None, SOLVERS[method], rho=rho, max_iter=MOST_STEPS)
+            solution = solve(pencil, None, SOLVERS[method], rho=rho, max_iter=MAX_STEPS)
         except OptionError:  # this rho leaves nothing
             return 0
         solution.verify(pencil)
@@ -95,7 +95,7 @@ def _counter(pencil: Pencil, method: str) -> tuple[Callable[[float], int], float
 
 
 def _count_dc(pencil: Pencil, rho: float) -> int:
-    return int(dc_path(pencil, [rho], max_iter=MOST_STEPS).cardinalities[0])
+    return int(dc_path(pencil, [rho], max_iter=MAX_STEPS).cardinalities[0])
 
 
 def _beside(pencil: Pencil, grid: int) -> dict[str, list[int]]:

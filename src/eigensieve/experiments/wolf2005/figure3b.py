@@ -24,7 +24,7 @@ DRAWN = {
     "k = n_c + 2": (PALETTE[2], "--"),
     "k = n_c - 2": (PALETTE[1], ":"),
 }
-FEW = 6  # "the algorithm performed well until k = 6"
+MAX_FEW_CLUSTERS = 6  # "the algorithm performed well until k = 6"
 LESS = "k = n_c - 2 less k = n_c"
 Gaps = dict[str, dict[int, np.ndarray]]
 
@@ -69,8 +69,8 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
 def compare(gaps: Gaps) -> dict[Place, Value]:
     """Words: the choice of k with the largest mean, the largest and the smallest deviation."""
     clusters = list(gaps["k = n_c"])
-    few = [n for n in clusters if n <= FEW]
-    many = [n for n in clusters if n > FEW]
+    few = [n for n in clusters if n <= MAX_FEW_CLUSTERS]
+    many = [n for n in clusters if n > MAX_FEW_CLUSTERS]
     spread = {name: _deviation(gaps[name], clusters) for name in DRAWN}
     better = _mean(gaps["k = n_c - 4"], many) > _mean(gaps["k = n_c - 2"], many)
     wilder = _deviation(gaps["k = n_c - 4"], many) > _deviation(gaps["k = n_c - 2"], many)

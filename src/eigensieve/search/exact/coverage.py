@@ -10,7 +10,7 @@ from ...errors import VerificationError
 from ...pencil.problem import Problem
 
 
-class Ledger:
+class CoverageCount:
     """The coverage audit: closed leaves and fixings must add up to all the sets there are."""
 
     def __init__(self, problem: Problem, wanted: bool) -> None:
@@ -19,7 +19,7 @@ class Ledger:
         free[problem.include] = False
         self.needs = needs - np.bincount(self.blocks[problem.include], minlength=needs.size)
         self.sizes = np.bincount(self.blocks[free], minlength=needs.size)
-        self.strides = ledger_strides(self.sizes, self.needs)
+        self.strides = coverage_strides(self.sizes, self.needs)
         length = int(np.prod((self.sizes + 1) * (self.needs + 1)))
         self.counts = np.zeros(length if wanted else 0, dtype=np.int64)
 
@@ -57,7 +57,7 @@ def blocks_and_needs(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return problem.pencil.blocks.astype(np.int64), needs
 
 
-def ledger_strides(sizes: np.ndarray, needs: np.ndarray) -> np.ndarray:
+def coverage_strides(sizes: np.ndarray, needs: np.ndarray) -> np.ndarray:
     """Row-major strides of the audit's table: one pair of axes (size, need) per block."""
     strides = np.ones((sizes.size, 2), dtype=np.int64)
     step = 1

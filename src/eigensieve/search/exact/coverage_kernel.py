@@ -8,7 +8,7 @@ from ...pencil.compile import jit
 
 
 @jit
-def tally(
+def record_closed(
     counts: np.ndarray, strides: np.ndarray, sizes: np.ndarray, needs: np.ndarray, amount: int
 ) -> None:
     """Add ``amount`` to the entry of a subproblem: sizes[b] undecided, needs[b] still to choose.

@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ...pencil.factor_pencil import FactorPencil
-from ...pencil.grading import align, blur, is_graded
+from ...pencil.grading import align, cancellation, is_graded
 from ...pencil.problem import Problem
 from ..solver import Solver
 
 # Up to this many features leaps and bounds needs no better bound.
-TINY = 45
+MAX_TINY_FEATURES = 45
 # Up to this many it may be worth trying.
 SMALL = 120
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
-LEAST_DIAGONAL = 0.03
+MIN_DIAGONAL_SHARE = 0.03
 # Of a class separation below this leaps and bounds sees too few digits.
 FAINT = 1e-4
-# Where features differ more than this (see `blur`), with log-det, they see too few, too; up to
+# Where features differ more than this (`cancellation`), with log-det, they see too few, too; up to
 # so many features the plain branch and bound, which sees them, takes their place.
 GRADED = 1e9
-FEW = 40
+MAX_GRADED_FEATURES = 40
 
 
 def choose_algorithm(problem: Problem) -> str:
@@ -30,7 +30,7 @@ def choose_algorithm(problem: Problem) -> str:
     eigenvalue counts as a trace.
     """
     pencil = problem.pencil
-    if _is_blurred(problem):
+    if _has_cancellation(problem):
         return "interlacing"
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:
         return "levelset"
@@ -40,22 +40,22 @@ def choose_algorithm(problem: Problem) -> str:
         return "perspective"
     if problem.criterion == "logdet" and pencil.scale < FAINT:
         return "perspective"  # it keeps the digits of a log-det near zero
-    if pencil.size <= TINY:
+    if pencil.size <= MAX_TINY_FEATURES:
         return "leaps"
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
-    return "perspective" if smallest >= LEAST_DIAGONAL else "leaps"
+    return "perspective" if smallest >= MIN_DIAGONAL_SHARE else "leaps"
 
 
-def _is_blurred(problem: Problem) -> bool:
+def _has_cancellation(problem: Problem) -> bool:
     """Whether A is too graded for the others, and interlacing quick enough."""
     pencil = problem.pencil
-    if problem.criterion != "logdet" or pencil.is_rank_one or pencil.size > FEW:
+    if problem.criterion != "logdet" or pencil.is_rank_one or pencil.size > MAX_GRADED_FEATURES:
         return False
     if not is_graded(pencil.diag_A, pencil.diag_B):
         return False
     H = pencil.spectral_factor[0]
-    return isinstance(H, np.ndarray) and blur(align(H / np.sqrt(pencil.diag_B))) > GRADED
+    return isinstance(H, np.ndarray) and cancellation(align(H / np.sqrt(pencil.diag_B))) > GRADED
 
 
 SOLVER = Solver(

@@ -26,16 +26,16 @@ import numpy as np
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
-from ...tables.cluster import Crew
+from ...tables.cluster import WorkerPool
 from ...tables.cluster import check_client as check_client
 from ..greedy.swap import swap_refine
-from .coverage import Ledger
+from .coverage import CoverageCount
 
 FREE, IN, OUT = 0, 1, -1
 # Nodes that one round expands. Part of the result: it must not depend on the number of threads.
 ROUND = 16
 # A search of more rounds than this expands more at once, so that many workers have something to do.
-MANY_ROUNDS = 30
+MAX_SMALL_ROUNDS = 30
 WIDE_ROUND = 64
 # A round that would take fewer seconds than this here is not worth sending to a cluster.
 WORTH_SENDING = 0.05
@@ -109,8 +109,8 @@ class Tree(Protocol):
     name: str
     features: np.ndarray  # which of the problem's features its states are about
 
-    def roots(self, ledger: Ledger) -> list[Node]:
-        """The whole problem, or what is left of it; what was fixed goes to the ledger."""
+    def roots(self, coverage: CoverageCount) -> list[Node]:
+        """The whole problem, or what is left of it; what was fixed goes to the coverage count."""
         ...
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
@@ -181,19 +181,19 @@ class Search:
 
     def __post_init__(self) -> None:
         # all runs have the same tree: it is sent once
-        self._crew = None if self.client is None else Crew(self.client, _Parcel(self.tree))
+        self._pool = None if self.client is None else WorkerPool(self.client, _NodeBatch(self.tree))
 
     def run(self, support: np.ndarray, bound: float) -> Outcome:
         """Search from an incumbent; ``bound`` is what is known of the optimum."""
         self._support, self._value = support, self.target.problem.score(support)
         self._cut = self.target.cut(self._value)
-        self.ledger = Ledger(self.target.problem, self.audit)
+        self.coverage = CoverageCount(self.target.problem, self.audit)
         self._heap.clear()
-        for root in self.tree.roots(self.ledger):
+        for root in self.tree.roots(self.coverage):
             self._push(root._replace(bound=min(root.bound, bound)))
         with _threads(self.n_jobs) as each:
             stopped = self._rounds(each)
-        self.ledger.check([self._sizes(node) for _, _, node in self._heap])
+        self.coverage.check([self._sizes(node) for _, _, node in self._heap])
         closed = max(self._cut, self.target.cut(self._value))
         proved = max(closed, -self._heap[0][0]) if self._heap else closed
         return Outcome(self._support, self._value, min(proved, bound), self.n_nodes, stopped)
@@ -206,7 +206,7 @@ class Search:
                 stopped = Status.ITERATION_LIMIT
             if stopped is not None:
                 return stopped
-            size = ROUND if n_rounds < MANY_ROUNDS else WIDE_ROUND
+            size = ROUND if n_rounds < MAX_SMALL_ROUNDS else WIDE_ROUND
             batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
             found = []
             for node, result in zip(batch, self._expand_all(batch, each)):
@@ -218,7 +218,7 @@ class Search:
             self._report()
             n_rounds += 1
         for _, _, node in self._heap:
-            self.ledger.close(*self._sizes(node))
+            self.coverage.close(*self._sizes(node))
         self._heap.clear()
         return None
 
@@ -229,8 +229,8 @@ class Search:
         crowded = not self._heap or len(self._heap) > CROWD
         cut = self.target.cut(self._value)
         order = Order(cut, cut - self._value, -np.inf if crowded else -self._heap[0][0])
-        if self._crew is not None and self._takes_long:
-            return self._send_all(self._crew, batch, order)
+        if self._pool is not None and self._takes_long:
+            return self._send_all(self._pool, batch, order)
         start = time.perf_counter()
         found = list(each(partial(self._expand, order=order), batch))
         self._takes_long = time.perf_counter() - start > WORTH_SENDING
@@ -239,15 +239,17 @@ class Search:
     def _expand(self, node: Node, order: Order) -> Expanded | None:
         if self.budget.stop() is not None:
             return None
-        counts = self.ledger.blank()
+        counts = self.coverage.blank()
         return self.tree.expand(node, order, counts), counts
 
-    def _send_all(self, crew: Crew, batch: list[Node], order: Order) -> Sequence[Expanded | None]:
+    def _send_all(
+        self, pool: WorkerPool, batch: list[Node], order: Order
+    ) -> Sequence[Expanded | None]:
         """The same on a cluster; several nodes travel together, as every journey takes time."""
-        size = max(1, len(batch) // (PARTS * max(1, crew.n_threads)))
+        size = max(1, len(batch) // (PARTS * max(1, pool.n_threads)))
         parts = [batch[i : i + size] for i in range(0, len(batch), size)]
-        work = partial(_expand_part, order=order, blank=self.ledger.blank())
-        answers = dict(crew.run(work, parts, lambda: self.budget.stop() is not None))
+        work = partial(_expand_part, order=order, blank=self.coverage.blank())
+        answers = dict(pool.run(work, parts, lambda: self.budget.stop() is not None))
         self._takes_long = sum(seconds for _, seconds in answers.values()) > WORTH_SENDING
         found: list[Expanded | None] = []
         for i, part in enumerate(parts):
@@ -258,7 +260,7 @@ class Search:
         """Take over what a round found, in the order of its nodes."""
         for expansion, counts in found:
             self.n_nodes += expansion.n_nodes
-            self.ledger.counts += counts
+            self.coverage.counts += counts
             self._cut = max(self._cut, expansion.cut)
             for node in expansion.open:
                 self._push(node)
@@ -279,11 +281,11 @@ class Search:
         self._pushed += 1
 
     def _sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
-        features, n_blocks = self.tree.features, self.ledger.needs.size
-        blocks = self.ledger.blocks[features]
+        features, n_blocks = self.tree.features, self.coverage.needs.size
+        blocks = self.coverage.blocks[features]
         chosen = (node.state == IN) & ~np.isin(features, self.target.problem.include)
         free = np.bincount(blocks[node.state == FREE], minlength=n_blocks)
-        return free, self.ledger.needs - np.bincount(blocks[chosen], minlength=n_blocks)
+        return free, self.coverage.needs - np.bincount(blocks[chosen], minlength=n_blocks)
 
     def _report(self) -> None:
         closed = max(self._cut, self.target.cut(self._value))
@@ -336,7 +338,7 @@ def _threads(n_jobs: int) -> Iterator[Callable[..., Iterator]]:
 
 
 @dataclass(frozen=True)
-class _Parcel:
+class _NodeBatch:
     """A tree that travels.
 
     Its arrays get memory of their own where it arrives. dask would leave them where they lie in
@@ -349,19 +351,19 @@ class _Parcel:
         return _unpack, (pickle.dumps(self.tree),)
 
 
-def _unpack(tree: bytes) -> _Parcel:
-    return _Parcel(pickle.loads(tree))
+def _unpack(tree: bytes) -> _NodeBatch:
+    return _NodeBatch(pickle.loads(tree))
 
 
 def _expand_part(
-    parcel: _Parcel, nodes: Sequence[Node], order: Order, blank: np.ndarray
+    batch: _NodeBatch, nodes: Sequence[Node], order: Order, blank: np.ndarray
 ) -> tuple[list[Expanded], float]:
     """Expand nodes on a worker of a cluster, and say how many seconds it took."""
     start = time.perf_counter()
     found = []
     for node in nodes:
         counts = blank.copy()
-        found.append((parcel.tree.expand(node, order, counts), counts))
+        found.append((batch.tree.expand(node, order, counts), counts))
     return found, time.perf_counter() - start
 
 

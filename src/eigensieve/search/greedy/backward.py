@@ -12,7 +12,7 @@ from scipy import linalg
 from ...errors import PencilError
 from ...pencil.budget import Budget
 from ...pencil.factor_pencil import FactorPencil, dense_rows, take_columns
-from ...pencil.grading import MOST_BLUR
+from ...pencil.grading import MAX_CANCELLATION
 from ...pencil.problem import Problem
 from ..secular import best_deletion, first_max
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
@@ -29,7 +29,7 @@ def backward_is_cheap(problem: Problem) -> bool:
 
     Not where it is of no use, as for the log-det of an A far above B.
     """
-    if working_criterion(problem) == "logdet" and problem.pencil.scale > MOST_BLUR:
+    if working_criterion(problem) == "logdet" and problem.pencil.scale > MAX_CANCELLATION:
         return False
     if working_criterion(problem) != "lambda_max":
         return True
@@ -133,10 +133,10 @@ class LogdetBackward(BackwardState):
     """Cost of j: log of (B_S^-1)_jj / (T_S^-1)_jj, T = A + B."""
 
     def __init__(self, problem: Problem, ids: np.ndarray) -> None:
-        if problem.pencil.scale > MOST_BLUR:
+        if problem.pencil.scale > MAX_CANCELLATION:
             raise PencilError(
                 f"A / B is of size {problem.pencil.scale:.1e}; a backward pass by log-det needs "
-                f"{MOST_BLUR:.0e} at most: use direction='forward', or rescale the columns"
+                f"{MAX_CANCELLATION:.0e} at most: use direction='forward', or rescale the columns"
             )
         super().__init__(problem, ids)
         self.total = _inverse(problem, ids, total=True)

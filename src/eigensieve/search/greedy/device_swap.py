@@ -17,7 +17,7 @@ from ...pencil.problem import Problem
 from ...tables.device_pencil import DevicePencil, working_arrays
 from ...tables.kinds.arrays import like, namespace
 from ..secular import first_max
-from .swap import LEAST_GAIN, SHARP, Scan, working_criterion
+from .swap import MIN_GAIN, SHARP, Scan, working_criterion
 from .sweep import DEPENDENT
 
 FLOOR = np.finfo(float).tiny
@@ -94,7 +94,7 @@ class DeviceScan(Scan):
 
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         self._prepare()
-        best, move = LEAST_GAIN, None
+        best, move = MIN_GAIN, None
         for slot in map(int, removable):
             gains = self._gains(slot)
             # no gain where a near-singular B overflowed

@@ -151,7 +151,7 @@ def _search_on_disk(
     starts = {k: list(plan.starts(problem.with_k(k))) for k in sorted(ks)}
 
     def search(part: Problem, trail: Trail) -> dict[int, Solution]:
-        inside = np.searchsorted(problem.columns, part.columns)
+        inside = np.searchsorted(problem.to_original, part.to_original)
         own = replace(
             plan,
             starts=lambda each: [np.searchsorted(inside, S) for S in starts[each.k]],
@@ -167,7 +167,7 @@ def _search_on_disk(
         status = solution.status
         if status is not Status.OPTIMAL and not outcome.is_confirmed:
             status = budget.stop() or status
-        places = np.searchsorted(problem.columns, solution.support)
+        places = np.searchsorted(problem.to_original, solution.support)
         if status is Status.CONVERGED and tuple(places.tolist()) in outcome.doubtful:
             status = Status.FEASIBLE
         solutions[k] = replace(solution, status=status, scale=problem.unit, seconds=budget.seconds)

@@ -14,9 +14,9 @@ from .forward import forward_pass
 from .swap import swap_refine
 
 # Above this many features a forward pass has to do.
-BOTH_LIMIT = 2000
+MAX_FEATURES_BOTH = 2000
 # With more features than this a local search costs more than what other starts bring.
-MANY_STARTS_LIMIT = 200
+MAX_FEATURES_MANY_STARTS = 200
 N_STARTS = 7
 
 
@@ -35,7 +35,7 @@ def find_start(
     features, none above.
     """
     if n_starts is None:
-        n_starts = N_STARTS if problem.pencil.size <= MANY_STARTS_LIMIT else 0
+        n_starts = N_STARTS if problem.pencil.size <= MAX_FEATURES_MANY_STARTS else 0
     starts = _starts(problem, budget, solver, given, n_starts, random_state)
     return best_of(problem, budget, _refined(problem, budget, starts))
 
@@ -76,7 +76,7 @@ def _starts(
         yield resize(problem, np.asarray(given, dtype=np.intp))
     k = problem.k
     yield np.sort(forward_pass(problem, budget, solver)[k])
-    if problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem):
+    if problem.pencil.size <= MAX_FEATURES_BOTH and backward_is_cheap(problem):
         sets = backward_pass(problem, [k], budget, solver)
         if k in sets:
             yield np.sort(sets[k])

@@ -19,10 +19,10 @@ from ..secular import best_addition, first_max
 from .sweep import BLOCK, DEPENDENT, Sweep, total_sweep
 
 # An exchange must gain at least this much, relatively: round-off must not cycle.
-LEAST_GAIN = 1e-9
+MIN_GAIN = 1e-9
 # Rank-one updates drift; start afresh after this many.
 REFRESH = 16
-MOST_SWAPS = 1000
+MAX_SWAPS = 1000
 # Gains lose about twice as many digits as features have in common with the set: 1e-6 leaves four.
 SHARP = 1e-6
 # Called with each set that was scanned, in the order of its slots, and the best exchange.
@@ -63,7 +63,7 @@ def _climb(
 ) -> tuple[np.ndarray, int, Status]:
     scan.load(S)
     value, is_fresh, swaps = problem.score(S), True, 0
-    most = MOST_SWAPS if budget.max_iter is None else budget.max_iter
+    most = MAX_SWAPS if budget.max_iter is None else budget.max_iter
     while swaps < most:
         move = scan.best(removable, budget)
         status = budget.stop()
@@ -170,7 +170,7 @@ class GainScan(Scan):
 
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         self.prepare()
-        best, move = LEAST_GAIN, None
+        best, move = MIN_GAIN, None
         shared = self.candidates(0) if self.problem.quota is None else None
         for slot in removable:
             candidates = self.candidates(slot) if shared is None else shared
@@ -294,7 +294,7 @@ class LambdaScan(Scan):
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         value = self.problem.score(self.support)
         unit = self.pencil.scale
-        floor = value + LEAST_GAIN * max(abs(value), unit)
+        floor = value + MIN_GAIN * max(abs(value), unit)
         rests = {}
         for slot in removable:
             rests[int(slot)] = SetPencil.of(self.pencil, np.delete(self.support, slot))

@@ -23,7 +23,7 @@ from ...pencil.pencil import Pencil
 # A feature of which the set leaves less than this share is taken to be a combination of it.
 DEPENDENT = 1e-13
 BLOCK = 4096
-FEW = 8
+MAX_SINGLE_COLUMNS = 8
 
 Columns = Callable[[np.ndarray], np.ndarray]
 
@@ -67,8 +67,12 @@ class Sweep:
         self.members[:] = -1
         self.members[:k] = S
         self.C[:] = 0.0
-        for slot in range(0, k, FEW):  # a few columns at a time: no second p x k array
-            self.C[:, slot : min(slot + FEW, k)] = self.columns(S[slot : slot + FEW])
+        for slot in range(
+            0, k, MAX_SINGLE_COLUMNS
+        ):  # a few columns at a time: no second p x k array
+            self.C[:, slot : min(slot + MAX_SINGLE_COLUMNS, k)] = self.columns(
+                S[slot : slot + MAX_SINGLE_COLUMNS]
+            )
         M = self.C[S, :k].copy()
         self.P[:] = 0.0
         self.P[:k, :k] = spd_inverse(M)

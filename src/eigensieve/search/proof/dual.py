@@ -23,12 +23,12 @@ from .file import ProofFile
 from .witness import Statement, Witness, find_witness, slope_at
 
 # More features than this are not searched: their matrix would take more than 800 MB.
-MOST_FEATURES = 10_000
+MAX_FEATURES = 10_000
 # Below this many undecided features every node gets a diagonal of its own.
 TUNE_LIMIT = 60
 MAX_ITER, SOLVED, HOPELESS = 60, 1e-7, 0.05
 # What is left of B for the features that are IN, whose exact elimination is worth more.
-LEAST = 1e-10
+MIN_DIAGONAL_SHARE = 1e-10
 # Of what is left of B after an elimination no digits are known below this.
 ROUND_OFF = 1e-12
 # How far a tuned diagonal stays inside B.
@@ -87,7 +87,7 @@ class DualProof:
         if state is None:
             return
         features = np.flatnonzero(state != OUT)
-        if features.size > MOST_FEATURES or self.budget.stop() is not None:
+        if features.size > MAX_FEATURES or self.budget.stop() is not None:
             self.file.clear()  # the witness is that of the root, not of what it has left
             self._give_up(self._root, witness)
             return
@@ -242,15 +242,16 @@ class DualProof:
     def _last(self, node: Node) -> list[Witness]:
         """If one feature is missing, B need only be definite on what is IN and that one."""
         forced, free = np.flatnonzero(node.state == IN), np.flatnonzero(node.state == FREE)
-        D = np.full(node.state.size, LEAST)
+        D = np.full(node.state.size, MIN_DIAGONAL_SHARE)
         L, failed = linalg.lapack.dpotrf(
-            self.B[np.ix_(forced, forced)] - 2 * LEAST * np.eye(forced.size), lower=True
+            self.B[np.ix_(forced, forced)] - 2 * MIN_DIAGONAL_SHARE * np.eye(forced.size),
+            lower=True,
         )
         if failed:
             return []
         C = linalg.solve_triangular(L, self.B[np.ix_(forced, free)], lower=True)
         D[free] = (1.0 - np.einsum("ij,ij->j", C, C)) * (1 - 1e-8) - ROUND_OFF
-        if D[free].min() <= 2 * LEAST:
+        if D[free].min() <= 2 * MIN_DIAGONAL_SHARE:
             return []
         U = np.flatnonzero(node.state != OUT)
         witness = partial(
@@ -274,10 +275,10 @@ class DualProof:
         new = tune_diagonal(schur(task), node.D[free], pull)
         if not new.size:
             return None
-        D = np.full(node.D.size, LEAST)
+        D = np.full(node.D.size, MIN_DIAGONAL_SHARE)
         D[free] = new * (1 - INSIDE)
         U = np.flatnonzero(node.state != OUT)
-        R = self.B[np.ix_(U, U)] - np.diag(D[U] + LEAST / 10)
+        R = self.B[np.ix_(U, U)] - np.diag(D[U] + MIN_DIAGONAL_SHARE / 10)
         if linalg.lapack.dpotrf(R)[1]:
             return None
         return node._replace(D=D, is_base=False)

@@ -29,13 +29,13 @@ from .level import LevelProof
 from .witness import Statement
 
 # Searches for the largest eigenvalue take dense matrices.
-MOST_DENSE = 500
+MAX_DENSE_FEATURES = 500
 # So do proofs about pencils that do not come from a table.
-MOST_MATRICES = 2000
+MAX_MATRIX_FEATURES = 2000
 
 
 @dataclass(frozen=True)
-class ProofWish:
+class ProofRequest:
     """Where a proof goes, and what its header says beside the mathematics.
 
     Attributes
@@ -54,11 +54,11 @@ class ProofWish:
     sizes: list[int] | None = None
 
 
-def as_wish(proof: str | os.PathLike[str] | ProofWish) -> ProofWish:
-    """The wish itself, or that of a path; its folder must be there."""
+def as_request(proof: str | os.PathLike[str] | ProofRequest) -> ProofRequest:
+    """The request itself, or that of a path; its folder must be there."""
     if isinstance(proof, str | os.PathLike):
-        proof = ProofWish(Path(proof))
-    if not isinstance(proof, ProofWish):
+        proof = ProofRequest(Path(proof))
+    if not isinstance(proof, ProofRequest):
         raise OptionError(f"proof is {proof!r}; it must be the path of a file to write")
     if proof.path.is_dir() or not proof.path.absolute().parent.is_dir():
         raise InputError(f"{proof.path}: is no file that could be written; its folder must exist")
@@ -88,7 +88,7 @@ class Prover:
             raise OptionError(
                 "a proof for k per block needs criterion='lambda_max' and an A of rank above one"
             )
-        most = MOST_DENSE if self.by_level else MOST_MATRICES
+        most = MAX_DENSE_FEATURES if self.by_level else MAX_MATRIX_FEATURES
         if pencil.size > most and (self.by_level or not self.has_table):
             reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
             raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
@@ -98,7 +98,7 @@ class Prover:
                 "np.asarray(X) if memory allows"
             )
 
-    def prove(self, found: Solution, budget: Budget, wish: ProofWish) -> Solution:
+    def prove(self, found: Solution, budget: Budget, request: ProofRequest) -> Solution:
         """Write the file; the solution then claims what the file shows, no more."""
         with ProofFile() as file:
             bound, stopped = self._show(found, budget, file)
@@ -109,7 +109,7 @@ class Prover:
                 status=_status(found.objective, bound, found.scale, stopped or found.status, found),
                 seconds=budget.seconds,
             )
-            file.write(wish.path, self._header(shown, wish))
+            file.write(request.path, self._header(shown, request))
         return shown
 
     def _show(
@@ -160,19 +160,19 @@ class Prover:
             ) from None
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
-    def _names(self, wish: ProofWish) -> list[str] | None:
+    def _names(self, request: ProofRequest) -> list[str] | None:
         recipe = self.problem.pencil.recipe
-        if wish.names is not None or recipe is None or recipe.names is None:
-            return wish.names
+        if request.names is not None or recipe is None or recipe.names is None:
+            return request.names
         return list(recipe.names) if len(recipe.names) == self.problem.pencil.size else None
 
-    def _header(self, shown: Solution, wish: ProofWish) -> dict[str, Any]:
+    def _header(self, shown: Solution, request: ProofRequest) -> dict[str, Any]:
         from ... import __version__
 
         problem, quota = self.problem, self.problem.quota
         support, status = shown.support, shown.status
-        if wish.given is not None:
-            support, status = wish.given, Status.FEASIBLE
+        if request.given is not None:
+            support, status = request.given, Status.FEASIBLE
         score = problem.score(support)
         value = score - (problem.ceiling(support) - score)  # what rounding cannot take away
         # a file may be read without the scale of the pencil: "optimal" is relative to the score
@@ -181,8 +181,8 @@ class Prover:
         return {
             "pencil": self.about,
             "n_features": problem.pencil.size,
-            "names": self._names(wish),
-            "k": sizes if wish.sizes is None else wish.sizes,
+            "names": self._names(request),
+            "k": sizes if request.sizes is None else request.sizes,
             "criterion": problem.criterion,
             "include": problem.include.tolist(),
             "exclude": self.exclude.tolist(),
@@ -191,7 +191,7 @@ class Prover:
             "bound": shown.bound,
             "gap_tol": shown.gap_tol,
             "status": str(status),
-            "table": wish.table,
+            "table": request.table,
             "made_by": f"eigensieve {__version__}",
         }
 

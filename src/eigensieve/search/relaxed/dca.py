@@ -28,7 +28,7 @@ from .weighted_lasso import WeightedLasso, make_lasso
 COARSE = 1e-2
 FINE = 1e-13
 # Smaller entries cost no more than this one: their inverse must be a number.
-LEAST = 1e-150
+MIN_ENTRY = 1e-150
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Penalty:
         if self.eps is None:
             t = np.full(x.size, rho / 2)
         else:
-            t = rho / (2 * np.maximum(np.abs(x) + self.eps, LEAST))
+            t = rho / (2 * np.maximum(np.abs(x) + self.eps, MIN_ENTRY))
         t[self.free[at]] = 0.0
         return t
 

@@ -151,7 +151,7 @@ class DcaSearch:
         return runs[rho]
 
     def _best(self, problem: Problem, candidates: Iterator[_Found], swap: bool) -> Solution:
-        """The best set, each polished if that is wished; the status is that of its own search."""
+        """The best set, each polished if asked for; the status is that of its own search."""
         ends: list[_Found] = []
         for found in candidates:
             if swap and self.budget.stop() is None:
@@ -250,7 +250,7 @@ def _given_vectors(problem: Problem, start: Any) -> list[np.ndarray]:
             f"start has shape {np.shape(start)}; it must be a vector of {problem.n_features} "
             "entries, or several as columns"
         )
-    vectors = vectors[:, problem.columns]
+    vectors = vectors[:, problem.to_original]
     if not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
         raise OptionError("start must be finite and not zero")
     return list(vectors / np.abs(vectors).max(axis=1, keepdims=True))

@@ -21,7 +21,7 @@ from .sparse_pca_relaxation import Relaxation
 
 # Bounds and the set are looked at after so many steps: a look costs half a step.
 LOOK = 10
-MOST_STEPS = 5000
+MAX_STEPS = 5000
 
 
 def solve_dspca(
@@ -51,7 +51,7 @@ def solve_dspca(
     root = diagonal_root(problem.pencil)
     assert root is not None  # see _refuses
     relaxation = Relaxation(to_identity_form(problem.pencil, root).A, problem.k)
-    most = MOST_STEPS if max_iter is None else max_iter
+    most = MAX_STEPS if max_iter is None else max_iter
     support, status = _iterate(problem, relaxation, budget, most, tol)
     if swap and not status.is_early and status is not Status.OPTIMAL:
         support, _, _ = swap_refine(problem, support, budget)

@@ -34,11 +34,11 @@ from .weighted_lasso import DiagonalLasso, WeightedLasso, make_lasso
 # long; on the pit props both give the same features, and variances that agree to .01 %.
 RIDGE = 1e-3
 # Penalties below this share of the largest one are not looked at.
-LEAST = 1e-8
+MIN_PENALTY_SHARE = 1e-8
 # The bisection ends when the penalty is known to this, relatively.
 SHARP = 1e-11
 # The alternation ends when sets have come back so often.
-MOST_RETURNS = 20
+MAX_RETURNS = 20
 # Smaller than this share of what it is without a penalty, b is noise.
 NOTHING = 1e-4
 
@@ -88,7 +88,7 @@ def find_elastic_components(
     seen: set[bytes] = set()
     last, returns = b"", 0
     # with a fixed number of features the criterion may rise, and the sets go round in circles
-    while n_iter < max_iter and returns < MOST_RETURNS:
+    while n_iter < max_iter and returns < MAX_RETURNS:
         new = np.column_stack([step.solve(g) for step, g in zip(steps, slopes.T)])
         change = np.abs(new - b).max(axis=0)
         b, n_iter = new, n_iter + 1
@@ -199,7 +199,7 @@ class _Step:
                 return low, high
             width *= 30
         low = high = top
-        while low > LEAST * top:
+        while low > MIN_PENALTY_SHARE * top:
             low /= 4
             if self._count(g, low) > k:
                 return low, high

@@ -26,7 +26,7 @@ RELAX = 1.8
 # Balancing the residuals: how often, how unequal they may be, the most by which beta then changes.
 EVERY = 20
 UNEQUAL = 2.0
-MOST_CHANGE = 5.0
+MAX_CHANGE_RATIO = 5.0
 # From then on beta stays: ADMM is proved to converge for a constant one.
 BALANCED = 1000
 
@@ -104,7 +104,7 @@ class Relaxation:
         dual = float(np.linalg.norm(self.Z - old)) / max(float(np.linalg.norm(self.W)), tiny)
         ratio = np.sqrt(max(primal, tiny) / max(dual, tiny))
         if not 1 / UNEQUAL <= ratio <= UNEQUAL:
-            change = float(np.clip(ratio, 1 / MOST_CHANGE, MOST_CHANGE))
+            change = float(np.clip(ratio, 1 / MAX_CHANGE_RATIO, MAX_CHANGE_RATIO))
             self.beta *= change
             self.W /= change
 

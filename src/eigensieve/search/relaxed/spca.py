@@ -23,7 +23,7 @@ from ..moves import top_k
 from ..solver import Solver
 from .elastic_components import find_elastic_components
 
-MOST_STEPS = 2000
+MAX_STEPS = 2000
 
 
 def solve_spca(
@@ -76,14 +76,16 @@ def spca_components(
         free=np.isin(problem.features, problem.include),
         ridge=ridge,
         tol=tol,
-        max_iter=MOST_STEPS if max_iter is None else max_iter,
+        max_iter=MAX_STEPS if max_iter is None else max_iter,
     )
     loadings, solutions = np.zeros((problem.n_features, len(ks))), []
     for j, k in enumerate(ks):
         b, slope = found.b[:, j], found.slopes[:, j]
         _check_something_left(problem, rhos[j], b, slope)
         support = _support(problem, b, slope, k, exactly=rhos[j] is None)
-        loadings[problem.columns[support], j] = _unit(b[support], slope[support]) / root[support]
+        loadings[problem.to_original[support], j] = (
+            _unit(b[support], slope[support]) / root[support]
+        )
         solution = problem.with_k(support.size).solution(
             support,
             status=found.status,

@@ -29,7 +29,7 @@ SWEEPS = 10
 STOPS = 8
 # A system with more unknowns than this takes seconds; then sweeps alone must do, and not too many.
 DIRECT_LIMIT = 5000
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 
 
 class WeightedLasso(ABC):
@@ -84,7 +84,7 @@ class GeneralLasso(WeightedLasso):
         g, t = self.g, self.t
         unit = float((np.abs(g) / self.root).max(initial=0.0))
         least, idle = np.inf, 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if idle >= PATIENCE or (budget is not None and budget.stop() is not None):
                 break
             # round-off alone leaves this much of the gradient: |B_ij| <= root_i root_j

@@ -18,7 +18,7 @@ JOBLIB = "joblib_memmapping_folder"
 # or so many bytes, or so many scattered entries.
 ROWS = 16
 CONTIGUOUS = 2**23
-MOST_SCATTERED = 2**7
+MAX_SCATTERED_COLUMNS = 2**7
 
 
 class MappedTable(BigTable):
@@ -40,7 +40,7 @@ class MappedTable(BigTable):
             step = max(ROWS, CONTIGUOUS // max(1, width * self.dtype.itemsize))
         else:
             width = len(columns)
-            step = max(1, MOST_SCATTERED // max(1, width))
+            step = max(1, MAX_SCATTERED_COLUMNS // max(1, width))
         block = np.empty((len(part), width), dtype=self.dtype)
         for some in equal_blocks(len(part), step):
             block[some] = part[some][:, columns]

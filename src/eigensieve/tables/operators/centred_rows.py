@@ -19,7 +19,7 @@ from ...pencil.row_factor import RowFactor
 # blocks: BLAS gains more than the zeros cost.
 SPARSE_PRODUCT = 0.1
 # So few entries are better off as an array (16 MB).
-FEW_ENTRIES = 2_000_000
+MAX_DENSE_ENTRIES = 2_000_000
 
 
 class CentredRows(RowFactor):
@@ -129,7 +129,7 @@ class CentredRows(RowFactor):
         return CentredRows(S, L, M)
 
     def take(self, index: np.ndarray) -> CentredRows | np.ndarray:
-        if len(self) * np.size(index) <= FEW_ENTRIES:
+        if len(self) * np.size(index) <= MAX_DENSE_ENTRIES:
             return self.columns(index)
         return CentredRows(self.S[:, index], self.L, self.M[:, index])
 

@@ -13,7 +13,7 @@ from ..device_pencil import DeviceFactor
 from .streamed_rows import StreamedRows
 
 # So few columns of a table are read by themselves; more come by in a pass over all of them.
-FEW = 64
+MAX_SINGLE_COLUMNS = 64
 
 
 def column_parts(rows: RowFactor) -> Iterator[tuple[slice, np.ndarray | RowFactor]]:
@@ -30,7 +30,7 @@ def column_parts(rows: RowFactor) -> Iterator[tuple[slice, np.ndarray | RowFacto
 
 def gather_columns(rows: np.ndarray | RowFactor, index: np.ndarray) -> np.ndarray:
     """Some columns (m, t), in ascending order, dense: in one pass if they are many."""
-    if isinstance(rows, StreamedRows) and index.size > FEW:
+    if isinstance(rows, StreamedRows) and index.size > MAX_SINGLE_COLUMNS:
         few = replace(
             rows,
             scale=None if rows.scale is None else rows.scale[index],

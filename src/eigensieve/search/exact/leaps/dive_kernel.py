@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import tally
+from ..coverage_kernel import record_closed
 from .linear_kernel import LOGDET, RANK_ONE, TRACE, Log, Rest, Task, consider, log_det, rounding
 
 TINY = 1e-300
@@ -259,7 +259,7 @@ def dive(
         here = n_chosen[level] + i
         size_now[0], need_now[0] = m - i, k - i
         if k - i == 1 or costs[level, k] >= slack:
-            tally(log.counts, log.strides, size_now, need_now, 1)
+            record_closed(log.counts, log.strides, size_now, need_now, 1)
             if costs[level, k] < slack:
                 chosen[here - i : here] = index[level, :i]
                 additions(task, rest, chosen[:here], index[level, i:m], room)
@@ -274,11 +274,11 @@ def dive(
         if left <= 0.0 or (
             count_stuck(kind, Ps[level], seconds[level], diag[level], i, m, left) > k - i
         ):
-            tally(log.counts, log.strides, size_now, need_now, 1)
+            record_closed(log.counts, log.strides, size_now, need_now, 1)
             continue
         nodes += 1
         if m - k == 1:
-            tally(log.counts, log.strides, size_now, need_now, 1)
+            record_closed(log.counts, log.strides, size_now, need_now, 1)
             mask = state == 1
             for a in range(here - i):
                 mask[free[chosen[a]]] = True

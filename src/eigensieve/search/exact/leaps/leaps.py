@@ -9,13 +9,13 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.factor_pencil import dense_rows
-from ....pencil.grading import MOST_BLUR, align, blur, is_graded
+from ....pencil.grading import MAX_CANCELLATION, align, cancellation, is_graded
 from ....pencil.problem import Problem
 from ....pencil.solution import Solution, Status
 from ...greedy.start import find_start
 from ...quick_bound import root_bound
 from ...solver import Solver
-from ..coverage import Ledger, blocks_and_needs
+from ..coverage import CoverageCount, blocks_and_needs
 from ..tree import (
     FREE,
     IN,
@@ -62,14 +62,16 @@ class LeapsTree:
             kind = RANK_ONE
         unit = float(np.einsum("ij,ij->i", H, H).max())
         if kind == LOGDET and unit > 0:
-            unit = blur(H.T)  # not below 1: a difference of logarithms is no more exact than that
-        self.is_blurred = kind == LOGDET and unit > MOST_BLUR
+            unit = cancellation(
+                H.T
+            )  # not below 1: a difference of logarithms is no more exact than that
+        self.is_blurred = kind == LOGDET and unit > MAX_CANCELLATION
         self._task = Task(kind, B, H, blocks[self.features], quota, unit)
-        self._strides = Ledger(problem, False).strides
+        self._strides = CoverageCount(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
         self._include = problem.include
 
-    def roots(self, ledger: Ledger) -> list[Node]:
+    def roots(self, coverage: CoverageCount) -> list[Node]:
         """All features free but those that must be chosen."""
         state = np.full(self.features.size, FREE, dtype=np.int8)
         state[np.isin(self.features, self._include)] = IN

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import tally
+from ..coverage_kernel import record_closed
 from .dive_kernel import deletion_costs, dive
 from .linear_kernel import EPS, LOGDET, Log, Rest, Task, consider, reduce_to_free
 from .relax_kernel import relax, take_best
@@ -98,7 +98,7 @@ def visit(
     if not settle(task, state, sizes, needs):
         return CLOSED, bound, 1, 0
     if sizes.sum() == 0:
-        tally(log.counts, log.strides, sizes, needs, 1)
+        record_closed(log.counts, log.strides, sizes, needs, 1)
         consider(task, log, state == 1)
         return CLOSED, bound, 1, 0
     fine, rest = reduce_to_free(task, state)
@@ -112,7 +112,7 @@ def visit(
     # deleting a set costs at least as much as its costliest member
     bound = min(bound, rest.top - take_best(costs, starts, needs)[2].max())
     if bound <= record[0]:
-        tally(log.counts, log.strides, sizes, needs, 1)
+        record_closed(log.counts, log.strides, sizes, needs, 1)
         return CLOSED, bound, 1, 0
     nodes, relaxed, w = 1, np.inf, costs
     for attempt in range(2):
@@ -132,12 +132,12 @@ def visit(
         relaxed += slop
         bound = min(bound, relaxed)
         if bound <= record[0]:
-            tally(log.counts, log.strides, sizes, needs, 1)
+            record_closed(log.counts, log.strides, sizes, needs, 1)
             return CLOSED, bound, nodes, 0
         if decide(task, state, rest, costs, relaxed, gains, starts, needs, record[0]):
-            tally(log.counts, log.strides, sizes, needs, 1)
+            record_closed(log.counts, log.strides, sizes, needs, 1)
             if settle(task, state, sizes, needs):
-                tally(log.counts, log.strides, sizes, needs, -1)
+                record_closed(log.counts, log.strides, sizes, needs, -1)
                 return AGAIN, bound, nodes, 0
             return CLOSED, bound, nodes, 0
     return rest.free[np.argmin(np.abs(w - 0.5))], bound, nodes, 0

@@ -13,7 +13,7 @@ import numpy as np
 from ....pencil.compile import jit
 from .linear_kernel import EPS, Rest, eliminate, invert, log_det
 
-LEAST_WEIGHT = 1e-5
+MIN_WEIGHT = 1e-5
 # How far D stays inside B - D >= 0.
 INSIDE = 1e-7
 POWER_STEPS = 8
@@ -66,7 +66,7 @@ def spread(w: np.ndarray, starts: np.ndarray, needs: np.ndarray) -> None:
             over = False
             for j in range(lo, hi):
                 if w[j] < 1.0:
-                    w[j] = max(w[j] * factor, LEAST_WEIGHT)
+                    w[j] = max(w[j] * factor, MIN_WEIGHT)
                     if w[j] > 1.0:
                         w[j] = 1.0
                         over = True

@@ -16,7 +16,7 @@ from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
 from ...solver import Solver, seeks_one_direction
 from ...spectral_bound import may_exceed, spectral_upper_bound
-from ..coverage import Ledger, blocks_and_needs
+from ..coverage import CoverageCount, blocks_and_needs
 from ..tree import (
     FREE,
     IN,
@@ -61,13 +61,13 @@ class LevelsetTree:
         # hundredths of a second: an eigen-decomposition takes about 6e-9 n^3 seconds
         self._chunk = int(np.clip(4e6 / features.size**3, 1, 64))
 
-    def roots(self, ledger: Ledger) -> list[Node]:
+    def roots(self, coverage: CoverageCount) -> list[Node]:
         state = np.full(self.features.size, FREE, dtype=np.int8)
         state[np.isin(self.features, self.problem.include)] = IN
-        self._strides = ledger.strides
+        self._strides = coverage.strides
         left = np.bincount(self._blocks[state == FREE], minlength=self._need.size)
-        ledger.close(ledger.sizes, ledger.needs)
-        ledger.close(left, ledger.needs, -1)
+        coverage.close(coverage.sizes, coverage.needs)
+        coverage.close(left, coverage.needs, -1)
         return [Node(np.inf, state)]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def _among(problem: Problem, features: np.ndarray) -> Problem:
         problem,
         pencil=problem.pencil.take(features),
         include=np.searchsorted(features, problem.include),
-        columns=problem.columns[features],
+        to_original=problem.to_original[features],
     )
 
 

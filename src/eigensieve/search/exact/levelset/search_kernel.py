@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import tally
+from ..coverage_kernel import record_closed
 from .fixing_kernel import EPS, decompose, fix_by_inverse, fix_by_trace, trace_sum
 from .linear_kernel import eliminate, is_positive_definite, largest_ratio
 
@@ -57,7 +57,7 @@ def search_below(
             best = better
             level = largest_ratio(A, B, better) + step
         if verdict == CLOSED:
-            tally(counts, strides, sizes, needs, 1)
+            record_closed(counts, strides, sizes, needs, 1)
         else:
             for choice in (OUT, IN):  # IN comes off the stack first
                 states[top] = state
@@ -126,8 +126,8 @@ def examine(
             sizes[:] = old_sizes
             needs[:] = old_needs
             return CLOSED, -1, nothing
-        tally(counts, strides, old_sizes, old_needs, 1)
-        tally(counts, strides, sizes, needs, -1)
+        record_closed(counts, strides, old_sizes, old_needs, 1)
+        record_closed(counts, strides, sizes, needs, -1)
 
 
 @jit

@@ -8,7 +8,7 @@ from ....pencil.compile import jit
 from .linear_kernel import cholesky_in_place, largest_ratio
 
 # An exchange must gain this much, relatively: round-off must not cycle.
-LEAST_GAIN = 1e-9
+MIN_GAIN = 1e-9
 
 
 @jit
@@ -25,7 +25,7 @@ def climb(
     slot, unchanged = 0, 0
     while unchanged < S.size:
         if movable[S[slot]]:
-            level = value + LEAST_GAIN * max(abs(value), 1.0)
+            level = value + MIN_GAIN * max(abs(value), 1.0)
             j = best_exchange(A, B, block, S, slot, level)
             if j >= 0:
                 old = S[slot]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import EPS
-from ....pencil.grading import MOST_BLUR
+from ....pencil.grading import MAX_CANCELLATION
 from ....pencil.problem import Problem
 from ....pencil.solution import Solution, Status
 from ...greedy.start import find_start
@@ -22,7 +22,7 @@ from ...greedy.swap import swap_refine
 from ...moves import top_k
 from ...quick_bound import hadamard_bound
 from ...solver import Solver
-from ..coverage import Ledger
+from ..coverage import CoverageCount
 from ..tree import (
     FREE,
     IN,
@@ -42,8 +42,8 @@ from .relaxation import Part, Relaxation, ScaledPencil, relax_all, start_state
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
 # More are not searched: their matrix would take more than 800 MB.
-MOST_FEATURES = 10_000
-MOST_ROOTS = 256
+MAX_FEATURES = 10_000
+MAX_ROOT_NODES = 256
 # Rows of that matrix between two looks at the clock.
 STRIP = 500
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
@@ -106,17 +106,17 @@ class PerspectiveTree:
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
-    def roots(self, ledger: Ledger) -> list[Node]:
-        ledger.close(ledger.sizes, ledger.needs)
+    def roots(self, coverage: CoverageCount) -> list[Node]:
+        coverage.close(coverage.sizes, coverage.needs)
         nodes = []
         for state, relaxation, bound in self.parts:
             left = np.array([np.count_nonzero(state == FREE)])
-            ledger.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
+            coverage.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
             weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
             gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
             warm = self._pack(weights, self.D, gradient)
             nodes.append(Node(bound, state[self.features], warm))
-        self._strides = ledger.strides
+        self._strides = coverage.strides
         return nodes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -200,7 +200,9 @@ def solve_perspective(
         work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
     )
     scaled = ScaledPencil(work)
-    if scaled.blur > MOST_BLUR:  # the relaxation would see no difference between sets
+    if (
+        scaled.cancellation > MAX_CANCELLATION
+    ):  # the relaxation would see no difference between sets
         outcome = Outcome(support, work.score(support), hadamard_bound(work), 0, None)
         return finish(outcome, target, budget, "perspective")
     weights = _indicator(work, support)
@@ -213,7 +215,7 @@ def solve_perspective(
         return finish(Outcome(support, value, root.bound, 1, None), target, budget, "perspective")
     parts = _split(work, scaled, root, cut, budget)
     features = features_of(parts)
-    B = _matrix(scaled, features, budget) if features.size <= MOST_FEATURES else None
+    B = _matrix(scaled, features, budget) if features.size <= MAX_FEATURES else None
     if B is None:
         bound = max(part.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
@@ -222,7 +224,7 @@ def solve_perspective(
         tree = PerspectiveTree(work, scaled, parts, features, B)
         search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
         outcome = search.run(support, root.bound)
-        outcome.bound += 8 * work.k * EPS * scaled.blur / float(scaled.D.min())
+        outcome.bound += 8 * work.k * EPS * scaled.cancellation / float(scaled.D.min())
     return finish(outcome, target, budget, "perspective")
 
 
@@ -275,7 +277,7 @@ def _split(
 ) -> list[Branch]:
     """Branch until the parts together need few enough features for a common matrix."""
     parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root, root.bound)]
-    while features_of(parts).size > LARGE and len(parts) < MOST_ROOTS and budget.stop() is None:
+    while features_of(parts).size > LARGE and len(parts) < MAX_ROOT_NODES and budget.stop() is None:
         worst = max(range(len(parts)), key=lambda i: parts[i].bound)
         state, relaxation, bound = parts[worst]
         free = np.flatnonzero(state == FREE)

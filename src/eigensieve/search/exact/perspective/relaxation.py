@@ -19,7 +19,7 @@ from scipy import linalg
 from ....pencil.budget import Budget
 from ....pencil.criteria import DOMINANT, EPS
 from ....pencil.factor_pencil import FactorPencil, quadratic_forms
-from ....pencil.grading import align, blur
+from ....pencil.grading import align, cancellation
 from ....pencil.problem import Problem
 from ....pencil.row_factor import RowFactor
 from ....tables.device_pencil import working_arrays
@@ -57,10 +57,13 @@ class ScaledPencil:
         self.pencil = pencil = problem.pencil
         self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
         self._factor = pencil.spectral_factor[0]
-        self.blur = pencil.scale if problem.criterion == "logdet" else 0.0
-        if self.blur > DOMINANT and isinstance(self._factor, np.ndarray):
+        self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
+        if self.cancellation > DOMINANT and isinstance(self._factor, np.ndarray):
             aligned = align(self.factor(slice(None)))
-            self.blur, self._factor = blur(aligned), aligned / self.scale(slice(None))
+            self.cancellation, self._factor = (
+                cancellation(aligned),
+                aligned / self.scale(slice(None)),
+            )
         elif len(self._factor) > pencil.size:
             triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
             self._factor = triangle / self.scale(slice(None))
@@ -311,7 +314,7 @@ class WorkingSet:
         here = float(own[self.is_free[T]] @ w[self.is_free[T]])
         margin = 8 * self.k * EPS / float(D.min())
         bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
-        bound += margin * self.scaled.blur
+        bound += margin * self.scaled.cancellation
         return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import tally
+from ..coverage_kernel import record_closed
 from .moves_kernel import MARGIN, best_last, choose_branch, schur, tune_diagonal
 from .newton_kernel import TINY, project
 from .relax_kernel import evaluate, relax, relax_in_parts, top_sum
@@ -24,7 +24,7 @@ HOPELESS = 0.05
 
 
 class Ground(NamedTuple):
-    """What all nodes share: the problem, and the audit's table (see ledger.py)."""
+    """What all nodes share: the problem, and the audit's table (see coverage.py)."""
 
     B: np.ndarray
     H: np.ndarray
@@ -216,7 +216,7 @@ def visit(
         forced, free = split_state(state)
         size[0], need[0] = free.size, k - forced.size
         if bound <= cut or need[0] < 0 or free.size < need[0]:
-            tally(counts, strides, size, need, 1)
+            record_closed(counts, strides, size, need, 1)
             return bound, -1, best, members
         if need[0] == 0 or free.size == need[0]:
             chosen = forced if need[0] == 0 else np.concatenate((forced, free))
@@ -224,7 +224,7 @@ def visit(
             ceiling = min(ceiling, bound)
             if ceiling > cut and ceiling > best:  # if only by round-off, from scratch will tell
                 best, members = ceiling, chosen
-            tally(counts, strides, size, need, 1)
+            record_closed(counts, strides, size, need, 1)
             return bound, -1, best, members
         task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if need[0] == 1:
@@ -233,7 +233,7 @@ def visit(
                 if value > cut and value > best:
                     best = value
                     members = np.append(forced, free[where])
-                tally(counts, strides, size, need, 1)
+                record_closed(counts, strides, size, need, 1)
                 return bound, -1, best, members
         w = weights[free]
         g = gradient[free]
@@ -254,11 +254,11 @@ def visit(
                 continue
         n_fixed, matters = fix(state, free, w, g, ub, cut, need[0])
         if n_fixed:
-            tally(counts, strides, size, need, 1)
+            record_closed(counts, strides, size, need, 1)
             left = np.flatnonzero(state[free] == 0)
             forced, free = split_state(state)
             size[0], need[0] = free.size, k - forced.size
-            tally(counts, strides, size, need, -1)
+            record_closed(counts, strides, size, need, -1)
             if matters or need[0] <= 1 or free.size <= need[0]:
                 continue
             # the relaxation is the same without them

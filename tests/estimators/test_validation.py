@@ -13,13 +13,13 @@ from sklearn.exceptions import DataConversionWarning
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
-from eigensieve.estimators._door import (
+from eigensieve.estimators._validation import (
     by_row_blocks,
     labels_on_host,
     read_columns,
     require_in_memory,
     take_labels,
-    take_table,
+    validate_table,
 )
 from eigensieve.tables.kinds.big_table import BigTable
 from tests.device_arrays import library
@@ -37,7 +37,7 @@ class Model(BaseEstimator):
 
     @by_row_blocks
     def total(self, X: Any) -> np.ndarray:
-        table = take_table(self, X, reset=False)
+        table = validate_table(self, X, reset=False)
         return read_columns(table, np.arange(P)).sum(axis=1)
 
 
@@ -55,7 +55,7 @@ def all_kinds(X: np.ndarray, folder: Any) -> list[Any]:
 def test_every_kind_is_counted_and_read(X, tmp_path) -> None:
     for kind in all_kinds(X, tmp_path):
         model = Model()
-        table = take_table(model, kind, reset=True)
+        table = validate_table(model, kind, reset=True)
         assert model.n_features_in_ == P
         assert tuple(table.shape) == (N, P)
         columns = read_columns(table, np.array([3, 0]))
@@ -65,18 +65,18 @@ def test_every_kind_is_counted_and_read(X, tmp_path) -> None:
 
 def test_tables_stay_what_they_are(X, tmp_path) -> None:
     model = Model()
-    assert isinstance(take_table(model, mapped(X, tmp_path), reset=True), BigTable)
-    assert sparse.issparse(take_table(model, sparse.coo_matrix(X), reset=True))
+    assert isinstance(validate_table(model, mapped(X, tmp_path), reset=True), BigTable)
+    assert sparse.issparse(validate_table(model, sparse.coo_matrix(X), reset=True))
     torch = library("torch")
-    assert isinstance(take_table(model, torch.asarray(X), reset=True), torch.Tensor)
+    assert isinstance(validate_table(model, torch.asarray(X), reset=True), torch.Tensor)
 
 
 def test_another_number_of_features_is_refused(X, tmp_path) -> None:
     model = Model()
-    take_table(model, X, reset=True)
+    validate_table(model, X, reset=True)
     for kind in all_kinds(X[:, :4], tmp_path):
         with pytest.raises(ValueError, match="4 features, but Model is expecting 5"):
-            take_table(model, kind, reset=False)
+            validate_table(model, kind, reset=False)
 
 
 def test_names_are_kept_and_compared(X) -> None:
@@ -84,16 +84,16 @@ def test_names_are_kept_and_compared(X) -> None:
     frames = pytest.importorskip("dask.dataframe")
     frame = pandas.DataFrame(X, columns=list("abcde"))
     model = Model()
-    take_table(model, frames.from_pandas(frame, npartitions=2), reset=True)
+    validate_table(model, frames.from_pandas(frame, npartitions=2), reset=True)
     assert model.feature_names_in_.tolist() == list("abcde")
-    take_table(model, frame, reset=False)
+    validate_table(model, frame, reset=False)
     other = frames.from_pandas(frame[list("abced")], npartitions=2)
     with pytest.raises(InputError, match=r"not those .* the same, in another order"):
-        take_table(model, other, reset=False)
+        validate_table(model, other, reset=False)
     other = frames.from_pandas(frame.set_axis(list("axcye"), axis=1), npartitions=2)
     with pytest.raises(InputError, match="missing: 'b', 'd'; unexpected: 'x', 'y'"):
-        take_table(model, other, reset=False)
-    take_table(model, pytest.importorskip("dask.array").from_array(X), reset=True)
+        validate_table(model, other, reset=False)
+    validate_table(model, pytest.importorskip("dask.array").from_array(X), reset=True)
     assert not hasattr(model, "feature_names_in_")
 
 
@@ -102,31 +102,31 @@ def test_missing_numbers_are_refused(X, tmp_path, bad) -> None:
     X[2, 2] = bad
     for kind in all_kinds(X, tmp_path):
         with pytest.raises(ValueError, match=r"NaN|infinity"):
-            read_columns(take_table(Model(), kind, reset=True), np.arange(P))
+            read_columns(validate_table(Model(), kind, reset=True), np.arange(P))
 
 
 def test_tables_that_cannot_go_to_a_device(X, tmp_path) -> None:
     library("torch")
     with pytest.raises(InputError, match="does not lie in memory"):
-        take_table(Model(), mapped(X, tmp_path), reset=True, device="cpu")
+        validate_table(Model(), mapped(X, tmp_path), reset=True, device="cpu")
     with pytest.raises(InputError, match="dense tables"):
-        take_table(Model(), sparse.csr_matrix(X), reset=True, device="cpu")
+        validate_table(Model(), sparse.csr_matrix(X), reset=True, device="cpu")
     with pytest.raises(OptionError, match="device is 'moon'"):
-        take_table(Model(), X, reset=True, device="moon")
+        validate_table(Model(), X, reset=True, device="moon")
 
 
 def test_whole_numbers_on_a_device_become_floats() -> None:
     torch = library("torch")
-    table = take_table(Model(), torch.arange(6).reshape(3, 2), reset=True)
+    table = validate_table(Model(), torch.arange(6).reshape(3, 2), reset=True)
     assert table.dtype == torch.float64
     with pytest.raises(InputError, match="real numbers"):
-        take_table(Model(), torch.zeros((2, 2), dtype=torch.complex64), reset=True)
+        validate_table(Model(), torch.zeros((2, 2), dtype=torch.complex64), reset=True)
 
 
 def test_too_few_samples(X, tmp_path) -> None:
     for kind in all_kinds(X[:1], tmp_path):
         with pytest.raises(ValueError, match=r"1 sample|minimum of 2"):
-            take_table(Model(), kind, reset=True, min_samples=2)
+            validate_table(Model(), kind, reset=True, min_samples=2)
 
 
 def test_labels_from_everywhere() -> None:
@@ -176,7 +176,7 @@ def test_rows_go_through_block_by_block(X, tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", 7 * P)
     model = Model()
-    take_table(model, X, reset=True)
+    validate_table(model, X, reset=True)
     wide = np.random.default_rng(1).normal(size=(3, P))
     for table in (X, wide):
         np.testing.assert_allclose(model.total(mapped(table, tmp_path)), table.sum(axis=1))
@@ -226,16 +226,16 @@ def test_every_mapped_array_is_read_into_memory(X, tmp_path) -> None:
 
 def test_a_sparse_tensor_is_refused(X) -> None:
     with pytest.raises(InputError, match="X is a sparse tensor"):
-        take_table(Model(), library("torch").asarray(X).to_sparse(), reset=True)
+        validate_table(Model(), library("torch").asarray(X).to_sparse(), reset=True)
 
 
 def test_a_path_is_refused() -> None:
     with pytest.raises(InputError, match="X is a path"):
-        take_table(Model(), "X.npy", reset=True)
+        validate_table(Model(), "X.npy", reset=True)
 
 
 def test_what_joblib_has_mapped_is_an_array(X, tmp_path) -> None:
     folder = tmp_path / "joblib_memmapping_folder_1_2_3"
     folder.mkdir()
-    table = take_table(Model(), mapped(X, folder), reset=True)
+    table = validate_table(Model(), mapped(X, folder), reset=True)
     assert not isinstance(table, BigTable)

@@ -34,7 +34,7 @@ from ._shared import check_unique_names
 FLOATS = [np.float64, np.float32]
 
 
-def take_table(
+def validate_table(
     estimator: Any,
     X: Any,
     *,
