@@ -108,7 +108,7 @@ def importers(house: House) -> dict[str, set[str]]:
 
 
 def lowest_package(house: House, names: set[str]) -> str:
-    """The lowest package that contains all these modules."""
+    """The lowest package that contains all these modules; that of none is nowhere."""
     paths = [house[name].package.split(".") for name in names]
     common = []
     for parts in zip(*paths):
