@@ -103,7 +103,6 @@ def render_reproduction(
             for paper, group in groupby(results, key=lambda result: result.experiment.paper)
         ],
         methods=_methods(results, command, seconds),
-        glossary=words.GLOSSARY,
     )
 
 

@@ -18,37 +18,6 @@ LEVELS = {
     "quick": "quick run: fewer repetitions",
     "smoke": "smoke test: as little as possible",
 }
-MATCHES = (
-    "Our figure is the published one, within the tolerance that is stated with the experiment "
-    "and half a unit of the last printed digit."
-)
-OPEN = (
-    "What a text says of a figure (at least 0.9, below 0) is broken, but by less than two standard "
-    "errors; or there were fewer than five runs, whose standard error says little."
-)
-UNPUBLISHED = (
-    "The paper prints no figure for it, or shows a curve without numbers: ours stands alone."
-)
-ERRORS = (
-    "Two means of random runs differ by chance. With a tolerance of two standard errors, about one "
-    "cell in twenty that truly agrees is said to differ."
-)
-EARLIER = (
-    "What an independent reproduction, written down before this one, found; judged by the same "
-    "tolerance."
-)
-GLOSSARY = [
-    ("Matches (✓)", MATCHES),
-    ("Differs (≠)", "It is not. The number in brackets leads to the reason, where it is known."),
-    ("Cannot be told (?)", OPEN),
-    ("Cannot be had (✕)", "The data or the method are not available; the reason is given."),
-    ("Nothing published", UNPUBLISHED),
-    ("Not run (·)", "Left out of this protocol."),
-    ("±", "The standard error of our figure, where chance has a part in it."),
-    ("Standard errors of the difference", ERRORS),
-    ("Earlier run", EARLIER),
-    ("Analogue", "The paper's own data cannot be had; the same procedure was run on others."),
-]
 
 
 def protocol_of(results: Sequence[Result]) -> str:

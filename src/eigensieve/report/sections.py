@@ -56,7 +56,8 @@ def curve(study: Study) -> dict[str, Any]:
     return {
         "figure": figure,
         "several": len(study.ks) > 1,
-        "caption": words_error.curve_caption(study),
+        "chose_k": study.chose_k,
+        "honest": study.honest_error is not None,
         "rows": [_curve_row(study, row) for row in rows],
         "inexact": any(row["n_features"] != row["k"] for row in rows),
         "settings": len(study.settings) > 1,
@@ -164,12 +165,10 @@ def stability(study: Study) -> dict[str, Any] | None:
     )
     selected = {feature.index for feature in study.selected}
     order = np.argsort(-shares, kind="stable")[:MAX_FREQUENT_ROWS]
-    sentences = [words_sets.often_sentence(study), words_sets.CAVEAT]
-    if is_forced(study):
-        sentences = [words_sets.FORCED]
     return {
         "figure": drawn(StabilityDisplay.from_study(study), "stability", label),
-        "sentences": sentences,
+        "forced": words_sets.FORCED if is_forced(study) else "",
+        "often": words_sets.often_sentence(study),
         "rows": [
             {
                 "name": printable(study.names[j]),
@@ -210,7 +209,10 @@ def chance(study: Study) -> dict[str, Any] | None:
         rows.append((f"Permuted labels, {name}", words.percent(value)))
     return {
         "figure": figure,
-        "sentences": words_error.chance_sentences(study),
+        "n": words.count(null.n_permutations, "permutation"),
+        "p": words_error.p_value(study),
+        "chose_k": study.chose_k,
+        "honest": study.honest_error,
         "rows": rows,
         "score": score,
     }

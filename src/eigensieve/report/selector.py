@@ -12,6 +12,7 @@ from ..plots import AlphaDisplay
 from ..plots._style import printable
 from . import selector_words as words
 from .figures import inline_svg
+from .glossary import explain_selector
 from .shared import card, render_page
 
 MAX_ROWS = 200
@@ -34,7 +35,7 @@ def render_selector_report(
         features=_features(selector, _names(selector, names)),
         course=_course(selector),
         methods=words.methods(selector),
-        glossary=words.explain_words(selector),
+        glossary=explain_selector(selector),
     )
 
 
@@ -79,7 +80,8 @@ def _alpha(selector: Any) -> dict[str, Any]:
     )
     label = f"{what} The numbers of the selected features are in the table below."
     figure = inline_svg(display.figure_, "alpha", label)
-    return {"figure": figure, "caption": words.figure_caption(selector)}
+    n_above = None if selector.null_ is None else words.n_above(selector)
+    return {"figure": figure, "n_above": n_above, "n_selected": words.n_selected(selector)}
 
 
 def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -125,4 +127,11 @@ def _course(selector: Any) -> dict[str, Any]:
     rows = [
         (i, words.significant(value, 8)) for i, value in enumerate(selector.solution_.history, 1)
     ]
-    return {"sentence": words.course_sentence(selector), "rows": rows}
+    return {
+        "rows": rows,
+        "first": words.significant(selector.solution_.history[0], 6),
+        "last": words.significant(selector.solution_.history[-1], 6),
+        "cycles": words.cycles(selector),
+        "converged": selector.converged_,
+        "n_starts": selector.n_init_,
+    }

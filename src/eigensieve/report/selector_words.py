@@ -51,35 +51,6 @@ _ONLY_THE_BAND = (
     "signal in the group, but does not say which of its features carry it."
 )
 
-_ALPHA = (
-    "The weight of a feature; the squares of all weights add up to 1. A large alpha means that "
-    "the feature agrees with others on how the samples are grouped."
-)
-_ALPHA_CLASSES = (
-    "The weight of a feature; the squares of all weights add up to 1. A large alpha means that "
-    "the feature, with others, makes samples alike within the classes and not between them."
-)
-_CLUSTERS = "The number of groups that the features should agree on; set before, not found."
-_OBJECTIVE = (
-    "What the search makes large. It serves to compare starts and cycles on these data, "
-    "not to compare data sets."
-)
-_BAND = (
-    "Every feature got a permuted copy of itself, with the same values but nothing in common with "
-    "any other feature, and alpha was computed for all of them together, again and again. The "
-    "band holds 95\u00a0% of the values of the copies at the same rank: of their largest alpha at "
-    "rank 1, of the second largest at rank 2, and so on."
-)
-_P_VALUE = (
-    "How often a permuted copy has an alpha as large. A small one says that the feature "
-    "varies together with others more than chance allows, and not what the cause is: a batch of "
-    "measurements can do it, too."
-)
-_ADJUSTED = (
-    "The p-value after Benjamini and Hochberg: of the features with at most 0.05 about 5\u00a0% "
-    "or fewer are expected to be there by chance, however many were tried."
-)
-
 
 def significant(value: float, digits: int = 3) -> str:
     """So many digits, those at the end that are 0 included, and a true minus sign."""
@@ -224,28 +195,6 @@ def cycles(selector: Any) -> str:
     return count(int(selector.n_iter_), "cycle")
 
 
-def course_sentence(selector: Any) -> str:
-    """Where the search began and where it ended."""
-    history = selector.solution_.history
-    how = "" if selector.converged_ else ", where it stopped without convergence"
-    best = f"; the best of {count(selector.n_init_, 'start')}" if selector.n_init_ > 1 else ""
-    return (
-        f"The objective went from {significant(history[0], 6)} to {significant(history[-1], 6)} "
-        f"in {cycles(selector)}{how}{best}."
-    )
-
-
-def figure_caption(selector: Any) -> str:
-    """How to look at the profile."""
-    if selector.null_ is None:
-        return "There is no null band: nothing says which of these values noise would give, too."
-    return (
-        "Sorted values fall in any case, those of noise as well: what counts is how far they rise "
-        "above the band, which permuted features give at the same rank. Selected "
-        f"values above it: {n_above(selector):,} of {n_selected(selector):,}."
-    )
-
-
 def methods(selector: Any) -> list[tuple[str, str]]:
     """Everything needed to do it again, as (term, value)."""
     converged = "converged" if selector.converged_ else "not converged"
@@ -290,14 +239,3 @@ def _null(selector: Any) -> str:
     if selector.null_ is None:
         return "none"
     return f"{count(selector.null_.n_permutations, 'run')} beside permuted copies of all features"
-
-
-def explain_words(selector: Any) -> list[tuple[str, str]]:
-    """Those words that the page of this selector uses, as (word, meaning)."""
-    supervised = is_supervised(selector)
-    rows = [("Alpha", _ALPHA_CLASSES if supervised else _ALPHA)]
-    if not supervised:
-        rows.append(("Clusters", _CLUSTERS))
-    if selector.null_ is not None:
-        rows += [("Null band", _BAND), ("p-value", _P_VALUE), ("Adjusted p", _ADJUSTED)]
-    return [*rows, ("Objective", _OBJECTIVE)]

@@ -122,21 +122,6 @@ def choice_sentence(study: Study) -> str:
     return f"{k}: {printable(study.k_rule)}."
 
 
-def curve_caption(study: Study) -> str:
-    """What to know of the curve; where k was chosen, why it is not the error above."""
-    caption = (
-        "The balanced error counts every class alike. Features were selected anew in every "
-        "training part."
-    )
-    if not study.chose_k:
-        return caption
-    kind = "The curve helped to choose k, so its value at the chosen k is a little kind"
-    if study.honest_error is None:
-        return f"{caption} {kind}."
-    honest = "the error above comes from samples that had no part in the choice"
-    return f"{caption} {kind}; {honest}."
-
-
 def outer_choices(study: Study) -> str:
     """What the outer folds of the nested check chose; "" where nothing was chosen."""
     found = study.honest_error
@@ -189,26 +174,6 @@ def null_sentence(study: Study) -> str:
             f"(p\u00a0=\u00a0{p})."
         )
     return f"Not surely more than chance (p\u00a0=\u00a0{p}): {what}."
-
-
-def chance_sentences(study: Study) -> list[str]:
-    """How the permuted labels were used, and why the error there is not that of the summary."""
-    assert study.null is not None
-    n = count(study.null.n_permutations, "permutation")
-    found = "features, k and classifier" if study.chose_k else "features and classifier"
-    shuffled = (
-        f"The labels were shuffled, and {found} were found anew each time: {n}, "
-        f"p\u00a0=\u00a0{p_value(study)}."
-    )
-    if study.honest_error is None:
-        return [shuffled]
-    what = "k" if study.chose_k else "the setting"
-    chosen = f" with the choice of {what} in it, not nested" if study.honest_error.chosen else ""
-    differs = (
-        f"Here the true labels, too, have the error of one plain cross-validation{chosen}: "
-        "it differs from the error on new samples at the top."
-    )
-    return [shuffled, differs]
 
 
 def p_value(study: Study) -> str:

@@ -26,10 +26,6 @@ FORCED = (
     "that no other allowed set is better, goes without saying."
 )
 ALL_KEPT = "all kept in by the user"
-CAVEAT = (
-    "Training parts of a cross-validation share most of their samples: this tells what leaving "
-    "some samples out changes. New samples may change more."
-)
 
 
 def stability_sentence(study: Study) -> str:
