@@ -1,49 +1,99 @@
 """Every estimator passes scikit-learn's checks, and says what it needs."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import eigensieve as es
 
-ESTIMATORS = [
+# Each class once, through all checks ...
+CLASSES = [
     es.SparseLDA(),
     es.RankedLDA(),
-    es.RankedLDA("l1", 2),
     es.SparsePCA(),
     es.SparseCCA(),
     es.UncorrelatedLDA(),
-    es.UncorrelatedLDA(rule="centroid"),
     es.SparseUncorrelatedLDA(),
-    es.SparseUncorrelatedLDA("l21", rule="1-nn"),
-    es.SparseUncorrelatedLDA(solver="bregman", rule="lda"),
     es.GroupLassoLDA(),
-    es.GroupLassoLDA(2, within="diagonal", rule="lda"),
     es.GroupLassoLDACV(cv=3),
     es.PenalizedLDA(),
-    es.SparseOptimalScoring(),
     es.SparseOptimalScoring(2, ridge=0.1, rule="centroid"),
-    es.SparseLDA(2, solver="threshold"),
-    es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
     es.QAlphaSelector(),
+    es.PreparedClassifier(),
+]
+# ... and with other options through those below, which see how a fit is done.
+CONFIGURATIONS = [
+    es.SparseLDA(2, solver="threshold"),
+    es.RankedLDA("l1", 2),
+    es.SparseCCA(2, n_features_to_select=2, together=True, shrinkage=(0.1, "auto")),
+    es.UncorrelatedLDA(rule="centroid"),
+    es.SparseUncorrelatedLDA("l21", rule="1-nn"),
+    es.SparseUncorrelatedLDA(solver="bregman", rule="lda"),
+    es.GroupLassoLDA(2, within="diagonal", rule="lda"),
+    es.PenalizedLDA(alpha=0.0),
+    es.PenalizedLDA(alpha=0.05, fusion=0.02, ridge=0.1, rule="lda"),
+    es.SparseOptimalScoring(),
     es.QAlphaSelector(2, variant="supervised", n_init=1),
     es.QAlphaSelector(variant="laplacian", weight=True),
     es.QAlphaSelector(kernel="precomputed"),
-    es.PreparedClassifier(),
     es.PreparedClassifier(missing="median"),
 ]
+CHECKS = {
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_estimators_dtypes",
+    "check_estimators_nan_inf",
+    "check_estimators_pickle",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_pipeline_consistency",
+    "check_transformer_general",
+}
+
+
+def name_of(check: Any) -> str:
+    return getattr(check, "func", check).__name__
+
+
+def some_checks() -> Iterator[Any]:
+    for estimator in CONFIGURATIONS:
+        options = "".join(repr(estimator).split())
+        for model, check in estimator_checks_generator(estimator):
+            if name_of(check) in CHECKS and not check.keywords:
+                yield pytest.param(model, check, id=f"{options}-{name_of(check)}")
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks fit on three columns, with k = 10 by default
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(CLASSES)
 def test_scikit_learn(estimator, check) -> None:
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check"), list(some_checks()))
+def test_other_options(estimator, check) -> None:
+    check(estimator)
+
+
+def test_no_class_is_forgotten_and_no_check_has_vanished() -> None:
+    public = {getattr(es, name) for name in es.__all__ if name[0].isupper()}
+    estimators = {kind for kind in public if issubclass(kind, BaseEstimator)}
+    assert {type(model) for model in CLASSES} == estimators
+    assert len(CLASSES) == len(estimators)
+    classifier = es.SparseLDA()
+    assert {name_of(check) for _, check in estimator_checks_generator(classifier)} >= CHECKS
 
 
 def test_supervision_is_declared() -> None:

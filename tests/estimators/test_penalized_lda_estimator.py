@@ -1,4 +1,4 @@
-"""PenalizedLDA: the paper's definitions written out, scikit-learn's checks, odd data."""
+"""PenalizedLDA: the paper's definitions written out, odd data."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigensieve as es
 from eigensieve import PenalizedLDA
@@ -24,18 +22,6 @@ from tests.estimators.refusals import assert_wrong_data_is_refused
 from tests.oracles.instances import shifted_classes as make
 
 SHAPES = [(30, 12, 2), (45, 40, 3), (24, 120, 4)]  # samples, columns, classes
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [PenalizedLDA(), PenalizedLDA(0.05, fusion=0.02, rule="lda", ridge=0.1), PenalizedLDA(0.0)]
-)
-def test_scikit_learn(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
-def test_supervision_is_declared() -> None:
-    assert get_tags(PenalizedLDA()).target_tags.required
 
 
 # --- the paper's definitions ---
