@@ -11,7 +11,8 @@ import pytest
 
 from eigensieve.pencil.solution import Status
 from eigensieve.report import words
-from eigensieve.report.glossary import CRITERION_NAMES, explain_words
+from eigensieve.report.facts import CRITERION_NAMES
+from eigensieve.report.glossary import explain_words
 from eigensieve.report.page import render_study
 from eigensieve.studies.estimates import ErrorEstimate
 from eigensieve.studies.result import Study

@@ -14,13 +14,11 @@ from ..plots.comparison import ComparisonDisplay
 from ..plots.cv_path import set_k_axis
 from ..studies.comparison import Comparison
 from ..studies.result import Study
-from . import comparison_words, words
-from .facts import chosen_solution, is_balanced, n_classes
+from . import comparison_words, facts, words
+from .facts import chosen_solution, is_balanced, n_classes, room
 from .figures import drawn, inline_svg
 from .glossary import explain_comparison
 from .shared import card, render_page
-from .words_methods import about_data, how_made, method_title
-from .words_sets import room
 
 MAX_CURVES = 12
 MAX_SHARED_FEATURES = 30
@@ -42,7 +40,11 @@ def render_comparison(
         curves=_curves(comparison),
         overlap=_overlap(comparison),
         notes=[printable(note) for note in comparison.notes],
-        methods=_methods(comparison, command),
+        methods=_methods(comparison),
+        models={printable(n): facts.inner_model(s) for n, s in comparison.results.items()},
+        source=comparison.source,
+        facts=facts,
+        command=command,
         glossary=explain_comparison(len(comparison.results) > 1),
     )
 
@@ -172,16 +174,11 @@ def _overlap(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _methods(comparison: Comparison, command: str | None) -> list[tuple[str, str]]:
-    rows = [
+def _methods(comparison: Comparison) -> list[tuple[str, str]]:
+    return [
         ("Error estimate", printable(comparison.how)),
         ("Interval", "Wilson, 95\u00a0%"),
         ("Reference", printable(comparison.reference)),
         ("Number of features", comparison_words.choices(comparison)),
+        ("Class weights", comparison_words.class_weights(comparison)),
     ]
-    weights = comparison_words.class_weights(comparison)
-    rows += [("Class weights", weights)] if weights else []
-    for name, study in comparison.results.items():
-        model = study.final_estimator.estimator_
-        rows.append((printable(name), f"{method_title(model)}: {words.parameters(model)}"))
-    return [*rows, *about_data(comparison.source), *how_made(comparison.source, command)]

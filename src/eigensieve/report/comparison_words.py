@@ -8,8 +8,8 @@ from typing import Any
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
 from .facts import baseline, inner_model, is_balanced
+from .facts import class_weights as weights_of
 from .words import UNKNOWN, count, listed, percent
-from .words_methods import class_weights as weights_of
 
 CLEARLY = 2.0  # standard errors
 MAX_FEATURES_NAMED = 6

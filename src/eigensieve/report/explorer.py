@@ -9,9 +9,8 @@ import numpy as np
 from ..plots._style import printable
 from ..studies.result import Study
 from . import words
-from .facts import frequencies, is_balanced, mark_of_k, solutions
+from .facts import frequencies, is_balanced, mark_of_k, room, solutions
 from .shared import card
-from .words_sets import room
 
 MAX_FEATURES = 60
 SCRIPT = "explorer.js"

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..pencil.solution import Solution
-from ..plots._style import printable
-from ..studies.cv_path import GIVEN
-from ..studies.result import Study
+from ..plots._style import printable, shorten
+from ..studies.cv_path import GIVEN, OWN
+from ..studies.result import Source, Study
 from ..studies.stability import StabilityIndex
-from .words import percent
+from .words import excess, percent
+
+CRITERION_NAMES = {
+    "logdet": "logdet (Wilks)",
+    "trace": "trace (sum of the separations)",
+    "lambda_max": "lambda_max (largest separation)",
+}
+
+
+WORSE = 1.25  # a balanced error so many times the error, and so much above it, is put in words
+WORSE_BY = 0.03
+OFTEN = 0.8
+FAR = 1.0  # room for more than twice the class separation: the number itself says nothing
+MAX_CONSTRAINTS_NAMED = 12
 
 
 def inner_model(study: Study) -> Any:
@@ -105,3 +119,96 @@ def is_forced(study: Study) -> bool:
 def aims_at_separation(study: Study) -> bool:
     """Whether the method seeks the class separation by which its sets are judged."""
     return hasattr(inner_model(study), "criterion")
+
+
+def how_chosen(study: Study) -> str:
+    """Who chose k: "rule", "given", "own" (the method) or "other"."""
+    if study.chose_k:
+        return "rule"
+    return {GIVEN: "given", OWN: "own"}.get(study.k_rule, "other")
+
+
+def is_largest_k(study: Study) -> bool:
+    """Whether the largest k that was tried is taken, and there are more features."""
+    return study.best_k == max(study.ks) < len(study.names) and len(study.ks) > 1
+
+
+def is_worse_balanced(study: Study) -> bool:
+    """Whether the balanced error says something that the error does not."""
+    found = study.honest_error
+    if found is None:
+        return False
+    return found.balanced_error > max(WORSE * found.error, found.error + WORSE_BY - 1e-12)
+
+
+def why_no_error(study: Study) -> str:
+    """The note of the study that says so."""
+    reasons = [note for note in study.notes if note.startswith("No error estimate")]
+    return printable(reasons[0]) if reasons else "No error estimate was made."
+
+
+def count_frequent(study: Study) -> tuple[int, int]:
+    """How many of the selected features come back nearly always, and how many there are."""
+    shares = frequencies(study, study.best_k)
+    assert shares is not None
+    own = shares[[feature.index for feature in study.selected]]
+    return int(np.sum(own >= OFTEN)), own.size
+
+
+def is_far(solution: Solution | None) -> bool:
+    """Whether the bound lies so far above that its number would only puzzle in a summary."""
+    if solution is None or solution.objective <= 0 or np.isinf(solution.bound):
+        return False
+    return bool(solution.bound > (1 + FAR) * solution.objective)
+
+
+def room(solution: Solution | None) -> tuple[str, str]:
+    """Room for a better set: in a word or two, and what that means."""
+    if solution is None:
+        return "unknown", "not computed"
+    if np.isinf(solution.bound):
+        return "unknown", "no bound was computed"
+    if solution.is_certified:
+        return "none", "proved optimal"
+    if solution.objective <= 0:
+        return "unknown", "no class separation"
+    return f"at most {excess(solution)}", "proved for every set of this size"
+
+
+def solver_of(model: Any) -> str | None:
+    """The solver and how it ended."""
+    solution = getattr(model, "solution_", None)
+    solver, status = (getattr(solution, name, None) for name in ("solver", "status"))
+    if solver is None:
+        return None
+    own = "" if isinstance(solution, Solution) else " (of the problem that it solves)"
+    return printable(solver if status is None else f"{solver}; status: {status}{own}")
+
+
+def class_weights(model: Any) -> str | None:
+    """How the classes were weighted in the fit; None where they were not."""
+    weight, priors = getattr(model, "class_weight", None), getattr(model, "priors", None)
+    if isinstance(weight, Mapping):
+        return ", ".join(f"{shorten(name)}: {value:g}" for name, value in weight.items())
+    if weight is not None:
+        return "balanced: every class counts alike in the fit"
+    if isinstance(priors, str):
+        return "balanced: equal prior probabilities for all classes"
+    if priors is not None:
+        return "prior probabilities " + ", ".join(f"{p:.3g}" for p in np.asarray(priors).tolist())
+    return None
+
+
+def constrained(study: Study, constraint: str) -> str | None:
+    """The features that the user kept in, or out."""
+    columns = list(getattr(inner_model(study), constraint, ()))
+    if not columns:
+        return None
+    shown = ", ".join(shorten(study.names[j]) for j in columns[:MAX_CONSTRAINTS_NAMED])
+    more = len(columns) - MAX_CONSTRAINTS_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def n_groups(source: Source) -> int:
+    """Number of groups of samples."""
+    return int(np.unique(np.asarray(source.groups)).size)

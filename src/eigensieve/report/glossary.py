@@ -8,13 +8,8 @@ import numpy as np
 
 from ..pencil.solution import Solution, Status
 from ..studies.result import Study
-from .facts import chosen_index, chosen_solution, inner_model
+from .facts import CRITERION_NAMES, chosen_index, chosen_solution, inner_model
 
-CRITERION_NAMES = {
-    "logdet": "logdet (Wilks)",
-    "trace": "trace (sum of the separations)",
-    "lambda_max": "lambda_max (largest separation)",
-}
 # the other ways to end are told in the summary
 _EXPLAINED_ENDS = (Status.CONVERGED, Status.FEASIBLE)
 # a word as the page has it, and the entries of the glossary that explain it

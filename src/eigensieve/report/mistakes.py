@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from ..plots._style import printable, short_names
+from ..plots._style import printable, short_names, shorten
 from ..studies.nested import HonestError
 from ..studies.result import Study
 from . import words
-from .words_error import outer_choices
 
 MAX_COLUMNS = 16  # a matrix of more classes is no longer read
+MIN_CHOICES = 3  # fewer than that: agreement tells little
 HEADER = 14  # characters of a class above its column
 
 
@@ -62,3 +63,39 @@ def tally(n: float) -> str:
 def _is_whole(n: float) -> bool:
     """Sums of thirds and fifths are whole but for rounding."""
     return abs(n - round(n)) < 1e-9
+
+
+def outer_choices(study: Study) -> str:
+    """What the outer folds of the nested check chose; "" where nothing was chosen."""
+    found = study.honest_error
+    if found is None or not found.chosen:
+        return ""
+    times = Counter(found.chosen)
+    parts = []
+    for pair in sorted(times, key=lambda pair: (-times[pair], pair[1], pair[0])):
+        once = "once" if times[pair] == 1 else f"{times[pair]} times"
+        parts.append(f"{_choice(study, *pair)} ({once})")
+    folds = words.count(len(found.chosen), "outer part")
+    agreement = _agreement(study, set(times))
+    return f"The {folds} of the nested check chose {words.listed(parts)}. {agreement}"
+
+
+def _choice(study: Study, setting: int, size: int) -> str:
+    """What one outer part chose: a k, a setting or both."""
+    name = shorten(study.settings[setting], 60)
+    if not study.chose_k:
+        return name
+    k = f"k\u00a0=\u00a0{study.ks[size]}"
+    return f"{k} with {name}" if len(study.settings) > 1 else k
+
+
+def _agreement(study: Study, chosen: set[tuple[int, int]]) -> str:
+    """What it means that the outer parts agree, or not."""
+    if len(chosen) > 1:
+        return "That they differ shows how loosely these data decide the choice."
+    ((_, size),) = chosen
+    if study.chose_k and size == len(study.ks) - 1:
+        return "They agree on the largest k that was tried, so more features might do better."
+    if len(study.settings) * (len(study.ks) if study.chose_k else 1) < MIN_CHOICES:
+        return "They agree, but there was little to choose from."
+    return "They agree: the choice does not hinge on the samples of a single part."

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plots._style import printable
+from ..plots._style import printable, shorten
 from ..studies.copies import describe_copies
-from ..studies.cv_path import GIVEN, ONLY, OWN
+from ..studies.cv_path import ONLY
 from ..studies.estimates import ErrorEstimate
 from ..studies.nested import HonestError
 from ..studies.result import Study
-from . import sections, words, words_error, words_sets
+from . import facts, sections, words
 from .explorer import SCRIPT, show_every_k
-from .facts import chosen_index, chosen_solution, is_balanced, is_forced, n_classes, n_used
+from .facts import (
+    chosen_index,
+    chosen_solution,
+    class_counts,
+    is_balanced,
+    is_forced,
+    n_classes,
+    n_used,
+)
 from .glossary import explain_words
 from .mistakes import list_mistakes
 from .shared import card, render_page
-from .words_methods import methods
+
+ALL_KEPT = "all kept in by the user"
 
 
 def render_study(
@@ -42,10 +51,12 @@ def render_study(
     return render_page(
         "study.html.j2",
         script=None if every_k is None else SCRIPT,
-        title=printable(title or words_error.title(study)),
+        title=printable(title or describe(study)),
         notices=[printable(words.upper_first(text)) for text in study.unfinished],
-        lead=[words_error.found_sentence(study), words_error.error_sentence(study)],
-        findings=findings(study, held_out),
+        study=study,
+        facts=facts,
+        held_out=held_out,
+        command=command,
         cards=_cards(study, held_out),
         curve=sections.curve(study),
         every_k=every_k,
@@ -56,28 +67,23 @@ def render_study(
         chance=sections.chance(study),
         optimality=sections.optimality(study),
         notes=[printable(note) for note in study.notes if note not in told],
-        methods=methods(study, command, held_out),
         glossary=explain_words(study),
     )
 
 
-def findings(study: Study, held_out: ErrorEstimate | None = None) -> list[str]:
-    """What else to know, most important first."""
-    sentences = [
-        "" if held_out is None else words_error.held_out_sentence(held_out),
-        words_error.baseline_sentence(study),
-        *words_error.balanced_sentences(study),
-        words_error.null_sentence(study),
-        words_error.choice_sentence(study),
-        *_of_the_set(study),
-    ]
-    return [sentence for sentence in sentences if sentence]
-
-
-def _of_the_set(study: Study) -> list[str]:
-    if is_forced(study):
-        return [words_sets.FORCED]
-    return [words_sets.stability_sentence(study), *words_sets.optimality(study)]
+def describe(study: Study) -> str:
+    """What the page is about, no stronger than the error allows."""
+    n = n_used(study)
+    classes = [shorten(name, 40) for name, _, _ in class_counts(study)]
+    verb = "tells" if n == 1 else "tell"
+    what = f"{len(classes):,} classes apart" if len(classes) != 2 else " from ".join(classes)
+    if facts.separates(study):
+        does = f"that {verb} {what}"
+    elif facts.beats_guess(study):
+        does = f"that {'helps' if n == 1 else 'help'} to tell {what}"
+    else:
+        does = f"selected to tell {what}"
+    return f"“{study.source.target}”: {words.count(n, 'feature')} {does}"
 
 
 def _cards(study: Study, held_out: ErrorEstimate | None) -> list[dict[str, Any]]:
@@ -109,14 +115,15 @@ def _error_card(
 
 def _choice_card(study: Study) -> dict[str, Any]:
     label = "Choice of k"
-    if study.chose_k:
+    how = facts.how_chosen(study)
+    if how == "rule":
         by = "by the balanced error: " if is_balanced(study) else ""
         return card(label, "1-SE rule", f"{by}fewest features within one standard error")
-    if study.k_rule == GIVEN:
+    if how == "given":
         return card(label, "given", "not chosen from these data")
     if study.k_rule == ONLY:
         return card(label, "none", ONLY)
-    if study.k_rule == OWN:
+    if how == "own":
         return card("Number of features", "by the method", "not chosen by cross-validation")
     return card(label, f"k\u00a0=\u00a0{study.best_k}", printable(study.k_rule))
 
@@ -125,14 +132,14 @@ def _stability_card(study: Study) -> list[dict[str, Any]]:
     index = chosen_index(study)
     if index is None:
         return []
-    meaning = words_sets.ALL_KEPT if is_forced(study) else "1: always the same features"
+    meaning = ALL_KEPT if is_forced(study) else "1: always the same features"
     return [card("Stability index", words.decimals(index.index, 2), meaning)]
 
 
 def _room_card(study: Study) -> dict[str, Any]:
-    value, meaning = words_sets.room(chosen_solution(study))
+    value, meaning = facts.room(chosen_solution(study))
     if is_forced(study):
-        value, meaning = "none", words_sets.ALL_KEPT
-    elif words_sets.is_far(chosen_solution(study)):
+        value, meaning = "none", ALL_KEPT
+    elif facts.is_far(chosen_solution(study)):
         value, meaning = "large", "the proved bound lies far above"
     return card("Room for a better set", value, meaning)

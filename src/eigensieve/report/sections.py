@@ -19,15 +19,16 @@ from ..plots._style import printable, shorten
 from ..plots.loadings import sides_of
 from ..studies.copies import describe_copies
 from ..studies.result import SelectedFeature, Study
-from . import words, words_error, words_sets
+from . import words
 from .facts import (
     class_counts,
     frequencies,
     inner_model,
     is_balanced,
-    is_forced,
     mark_of_k,
+    room,
     solutions,
+    why_no_error,
 )
 from .figures import drawn
 from .null_figure import MIN_PERMUTATIONS, NullDisplay
@@ -42,7 +43,7 @@ MAX_FREQUENT_ROWS = 30  # rows of the table of the features selected most often
 def curve(study: Study) -> dict[str, Any]:
     """The curve of error against k with its numbers, or the reason why there is none."""
     if study.cv is None:
-        why = words_error.why_no_error(study)
+        why = why_no_error(study)
         return {"figure": None, "several": len(study.ks) > 1, "why": why, "rows": []}
     rows = study.rows
     figure = None
@@ -98,7 +99,6 @@ def features(study: Study) -> dict[str, Any]:
         "annotations": [printable(name) for name in study.source.annotation_columns],
         "has_shares": frequencies(study, study.best_k) is not None,
         "has_prices": bool(study.prices),
-        "sentences": words_sets.price_sentences(study),
         "directions": n_directions,
         "sides": [None if side is None else shorten(side, 40) for side in sides_of(study)],
         "apart": n_directions > MAX_LOADING_COLUMNS,
@@ -118,10 +118,10 @@ def _feature_row(study: Study, feature: SelectedFeature) -> dict[str, Any]:
         "loadings": [words.number(value) for value in feature.loadings],
         "weight": words.number(feature.weight),
         "share": "" if shares is None else words.whole_percent(shares[feature.index]),
-        "price": words.UNKNOWN if price is None else words_sets.price(price.loss),
+        "price": words.UNKNOWN if price is None else words.price(price.loss),
         "stand_ins": []
         if price is None
-        else [(shorten(one.name), words_sets.price(one.loss)) for one in price.stand_ins],
+        else [(shorten(one.name), words.price(one.loss)) for one in price.stand_ins],
     }
 
 
@@ -167,8 +167,6 @@ def stability(study: Study) -> dict[str, Any] | None:
     order = np.argsort(-shares, kind="stable")[:MAX_FREQUENT_ROWS]
     return {
         "figure": drawn(StabilityDisplay.from_study(study), "stability", label),
-        "forced": words_sets.FORCED if is_forced(study) else "",
-        "often": words_sets.often_sentence(study),
         "rows": [
             {
                 "name": printable(study.names[j]),
@@ -210,7 +208,6 @@ def chance(study: Study) -> dict[str, Any] | None:
     return {
         "figure": figure,
         "n": words.count(null.n_permutations, "permutation"),
-        "p": words_error.p_value(study),
         "chose_k": study.chose_k,
         "honest": study.honest_error,
         "rows": rows,
@@ -234,12 +231,10 @@ def optimality(study: Study) -> dict[str, Any]:
             "n_features": solution.k,
             "objective": words.number(solution.objective),
             "bound": words.number(solution.bound) if np.isfinite(solution.bound) else words.UNKNOWN,
-            "room": words_sets.room(solution)[0],
+            "room": room(solution)[0],
             "status": str(solution.status),
         }
         for k, solution in found.items()
     ]
     inexact = any(row["n_features"] != row["k"] for row in rows)
-    details = words_sets.optimality_details(study)
-    sentences = [words_sets.FORCED] if is_forced(study) else details
-    return {"figure": figure, "rows": rows, "inexact": inexact, "sentences": sentences}
+    return {"figure": figure, "rows": rows, "inexact": inexact}

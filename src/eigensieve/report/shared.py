@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import os
 import secrets
 from pathlib import Path
@@ -12,6 +13,25 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..plots._style import printable, shorten
+from . import words
+
+_FILTERS = {
+    "class_name": lambda value: type(value).__name__,
+    "commas": "{:,}".format,
+    "count": words.count,
+    "decimals": words.decimals,
+    "excess": words.excess,
+    "interval": words.interval,
+    "listed": words.listed,
+    "number": words.number,
+    "parameters": words.parameters,
+    "percent": words.percent,
+    "price": words.price,
+    "printable": printable,
+    "shorten": shorten,
+    "whole_percent": words.whole_percent,
+}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -29,6 +49,8 @@ def render_page(template: str, *, script: str | None = None, **content: Any) -> 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters.update(_FILTERS)
+    environment.globals |= {"infinity": math.inf, "versions": words.versions}
     source = "" if script is None else loader.get_source(environment, script)[0]
     policy = _POLICY if script is None else f"{_POLICY}; script-src {_digest(source)}"
     return environment.get_template(template).render(

@@ -11,9 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import __version__
+from ..pencil.solution import Solution
+from ..pencil.wording import rounded_up
 from ..plots._style import printable, shorten
 
 UNKNOWN = "\u2013"  # a dash
+SMALL = 5e-4  # a share that is shown as 0
 MAX_VALUE_CHARACTERS = 60  # characters
 
 
@@ -71,6 +74,17 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 def interval(estimate: Interval) -> str:
     """The 95 % interval of an error in words."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
+
+
+def price(loss: float) -> str:
+    """What leaving a feature out costs, as a share of the class separation."""
+    return percent(loss) if abs(loss) >= SMALL else percent(0.0)
+
+
+def excess(solution: Solution) -> str:
+    """By how much the bound lies above the objective, which is positive."""
+    # not solution.gap: its unit may be larger than the objective itself
+    return f"{rounded_up(100 * (solution.bound / solution.objective - 1))}\u00a0%"
 
 
 def listed(items: Sequence[str]) -> str:
