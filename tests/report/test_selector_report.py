@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control
 
 from eigensieve import QAlphaSelector
 from eigensieve.errors import InputError
-from eigensieve.report import selector_words as words
+from eigensieve.report import words
 from eigensieve.report.selector import MAX_ROWS, render_selector_report
 from tests.report.stand_ins import HISTORY, SCRIPT, make_selector, said_of, text_of
 

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from ..errors import InputError
 from ..plots import AlphaDisplay
 from ..plots._style import printable
-from . import selector_words as words
+from ..q_alpha.null import LEVEL
 from .figures import inline_svg
 from .glossary import explain_selector
-from .shared import card, render_page
+from .shared import render_page
+from .words import significant
 
 MAX_ROWS = 200
+ENOUGH_FOR_A_BAND = 20  # permutations
 
 
 def render_selector_report(
@@ -24,17 +27,17 @@ def render_selector_report(
     """The report as HTML: the same bytes for the same selector, so no times."""
     if not hasattr(selector, "alpha_"):
         raise InputError(f"{selector!r} is no QAlphaSelector that was fitted")
+    k = int(np.sum(selector.support_))
     return render_page(
         "selector.html.j2",
         title=printable(title or "Features selected by Q-alpha"),
-        lead=words.lead(selector),
-        findings=words.findings(selector),
         notices=[],
-        cards=_cards(selector),
-        alpha=_alpha(selector),
+        selector=selector,
+        k=k,
+        test=_test(selector, k),
+        cards=[],
+        figure=_figure(selector),
         features=_features(selector, _names(selector, names)),
-        course=_course(selector),
-        methods=words.methods(selector),
         glossary=explain_selector(selector),
     )
 
@@ -48,40 +51,33 @@ def _names(selector: Any, names: Sequence[str] | None) -> Sequence[str]:
     return names
 
 
-def _cards(selector: Any) -> list[dict[str, Any]]:
-    k = words.n_selected(selector)
-    return [
-        card("Features selected", f"{k:,}", f"of {selector.n_features_in_:,}"),
-        _evidence_card(selector),
-        card("Choice of k", words.cut_name(selector)),
-        _groups_card(selector),
-    ]
+def _test(selector: Any, k: int) -> dict[str, Any] | None:
+    """What the comparison with permuted features says; None without one."""
+    null = selector.null_
+    if null is None:
+        return None
+    passing = null.passing()
+    largest = np.sort(selector.alpha_[selector.support_])[::-1]
+    n_above = int(np.sum(largest > null.upper[: largest.size]))
+    # noise puts 2.5 % of the values above the band: half of them in 1 case of 20 at most, if
+    # the runs are enough to know such a point
+    known = null.n_permutations >= ENOUGH_FOR_A_BAND
+    return {
+        "n_passing": int(np.sum(passing)),
+        "n_selected": int(np.sum(passing & selector.support_)),
+        "n_above": n_above,
+        "is_above_band": known and 2 * n_above >= k > 0,
+        "level": LEVEL,
+    }
 
 
-def _evidence_card(selector: Any) -> dict[str, Any]:
-    label = "More than chance"
-    if selector.null_ is None:
-        return card(label, "not tested", "no null was computed")
-    n = np.sum(selector.null_.passing() & selector.support_)
-    return card(label, f"{n:,}", f"of {words.n_selected(selector):,} selected")
-
-
-def _groups_card(selector: Any) -> dict[str, Any]:
-    groups = f"in {words.groups(selector)}"
-    if words.is_kernel_matrix(selector):
-        return card("Samples", "unknown", groups)
-    return card("Samples", f"{selector.n_samples_:,}", groups)
-
-
-def _alpha(selector: Any) -> dict[str, Any]:
+def _figure(selector: Any) -> Markup:
     display = AlphaDisplay.from_estimator(selector).plot()
     what = "The sorted alpha of all features" + (
         "." if selector.null_ is None else ", and the band that permuted features give."
     )
     label = f"{what} The numbers of the selected features are in the table below."
-    figure = inline_svg(display.figure_, "alpha", label)
-    n_above = None if selector.null_ is None else words.n_above(selector)
-    return {"figure": figure, "n_above": n_above, "n_selected": words.n_selected(selector)}
+    return inline_svg(display.figure_, "alpha", label)
 
 
 def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -93,7 +89,7 @@ def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
         {
             "rank": f"{place + 1:,}",
             "name": printable(names[j]),
-            "alpha": words.significant(selector.alpha_[j]),
+            "alpha": significant(selector.alpha_[j]),
             "grey": False,
         }
         for place, j in zip(places.tolist(), shown.tolist())
@@ -111,27 +107,16 @@ def _features(selector: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _null_rows(selector: Any, places: np.ndarray, shown: np.ndarray) -> list[dict[str, Any]]:
     null = selector.null_
-    rates, passes = words.adjusted(selector), null.passing()
+    # slow to import
+    from scipy.stats import false_discovery_control
+
+    rates, passes = np.asarray(false_discovery_control(null.p_values)), null.passing()
     return [
         {
-            "band": f"{words.significant(null.lower[i])} to {words.significant(null.upper[i])}",
-            "p_value": words.significant(null.p_values[j], 2),
-            "adjusted": words.significant(rates[j], 2),
+            "band": f"{significant(null.lower[i])} to {significant(null.upper[i])}",
+            "p_value": significant(null.p_values[j], 2),
+            "adjusted": significant(rates[j], 2),
             "grey": not passes[j],
         }
         for i, j in zip(places.tolist(), shown.tolist())
     ]
-
-
-def _course(selector: Any) -> dict[str, Any]:
-    rows = [
-        (i, words.significant(value, 8)) for i, value in enumerate(selector.solution_.history, 1)
-    ]
-    return {
-        "rows": rows,
-        "first": words.significant(selector.solution_.history[0], 6),
-        "last": words.significant(selector.solution_.history[-1], 6),
-        "cycles": words.cycles(selector),
-        "converged": selector.converged_,
-        "n_starts": selector.n_init_,
-    }

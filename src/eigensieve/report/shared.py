@@ -23,6 +23,7 @@ _FILTERS = {
     "decimals": words.decimals,
     "excess": words.excess,
     "interval": words.interval,
+    "kernel_name": words.kernel_name,
     "listed": words.listed,
     "number": words.number,
     "parameters": words.parameters,
@@ -30,6 +31,7 @@ _FILTERS = {
     "price": words.price,
     "printable": printable,
     "shorten": shorten,
+    "significant": words.significant,
     "whole_percent": words.whole_percent,
 }
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -112,9 +112,20 @@ def without_address(text: str) -> str:
     return printable(re.sub(r" at 0x[0-9A-Fa-f]+", "", " ".join(text.split())))
 
 
-def versions() -> str:
+def significant(value: float, digits: int = 3) -> str:
+    """So many digits, those at the end that are 0 included, and a true minus sign."""
+    return f"{value:#.{digits}g}".rstrip(".").replace("-", "\u2212")
+
+
+def kernel_name(selector: Any) -> str:
+    """The kernel of a Q-alpha selector."""
+    if selector.kernel is None:
+        return "none"
+    return shorten(without_address(str(selector.kernel)), MAX_VALUE_CHARACTERS)
+
+
+def versions(*others: str) -> str:
     """The versions that bear on the numbers."""
-    return (
-        f"eigensieve {__version__}, Python {platform.python_version()}, "
-        f"numpy {version('numpy')}, scikit-learn {version('scikit-learn')}"
-    )
+    libraries = [f"{name} {version(name)}" for name in ("numpy", "scikit-learn", *others)]
+    python = platform.python_version()
+    return f"eigensieve {__version__}, Python {python}, {', '.join(libraries)}"
