@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 from matplotlib.ticker import PercentFormatter
 
-from ..plots._style import house_style, legend_below, new_figure, printable, short_names, style_of
+from ..plots._style import (
+    house_style,
+    legend_below,
+    new_figure,
+    printable,
+    short_names,
+    shorten,
+    style_of,
+)
 from ..plots.comparison import ComparisonDisplay
 from ..plots.cv_path import set_k_axis
 from ..studies.comparison import Comparison
 from ..studies.result import Study
-from . import comparison_words, facts, words
+from . import facts, words
 from .facts import chosen_solution, is_balanced, n_classes, room
 from .figures import drawn, inline_svg
 from .glossary import explain_comparison
 from .shared import card, render_page
 
+CLEARLY = 2.0  # standard errors
 MAX_CURVES = 12
 MAX_SHARED_FEATURES = 30
 HEADER = 14  # characters of a method above its column
@@ -29,14 +39,17 @@ def render_comparison(
     comparison: Comparison, *, title: str | None = None, command: str | None = None
 ) -> str:
     """The report as HTML: no script, no network, the same bytes for the same comparison."""
+    judged = _judged(comparison)
+    close = _close_methods(comparison)
     return render_page(
         "comparison.html.j2",
         title=printable(title or f"Methods compared for “{comparison.source.target}”"),
         notices=[printable(words.upper_first(text)) for text in comparison.unfinished],
-        lead=comparison_words.lead(comparison),
-        findings=comparison_words.findings(comparison),
-        cards=_cards(comparison),
-        errors=_errors(comparison),
+        comparison=comparison,
+        judged=judged,
+        close=close,
+        cards=_cards(comparison, judged, close),
+        errors=_errors(comparison, close),
         curves=_curves(comparison),
         overlap=_overlap(comparison),
         notes=[printable(note) for note in comparison.notes],
@@ -49,23 +62,45 @@ def render_comparison(
     )
 
 
-def _cards(comparison: Comparison) -> list[dict[str, Any]]:
+def _judged(comparison: Comparison) -> list[dict[str, Any]]:
+    """The rows that have an error, the smallest first."""
+    return [row for row in comparison.rows if row["error"] is not None]
+
+
+def _close_methods(comparison: Comparison) -> list[str]:
+    """The best method, and those that differ from it by less than two standard errors."""
+    judged = _judged(comparison)
+    if not judged:
+        return []
+    # the same folds and samples: the paired differences are to the best method here
+    rows = _judged(replace(comparison, reference=judged[0]["method"]))
+    return [row["method"] for row in rows if row is rows[0] or _is_close(row)]
+
+
+def _is_close(row: dict[str, Any]) -> bool:
+    difference, error = row["difference"], row["difference_se"]
+    if difference is None or error is None:
+        return False
+    return bool(abs(difference) <= CLEARLY * error)
+
+
+def _cards(
+    comparison: Comparison, judged: list[dict[str, Any]], close: list[str]
+) -> list[dict[str, Any]]:
     study = next(iter(comparison.results.values()))
-    best = comparison_words.best_row(comparison)
-    n_close = len(comparison_words.close_methods(comparison))
     classes = words.count(n_classes(study), "class", "classes")
     cards = [card("Methods", f"{len(comparison.results):,}", "the same folds for all")]
-    if best is not None:
+    if judged:
+        best = judged[0]
         interval = f"95\u00a0%: {words.percent(best['low'])} to {words.percent(best['high'])}"
         cards += [
             card("Smallest error", words.percent(best["error"]), interval),
-            card("Not told apart from the best", f"{n_close:,}", "the best itself included"),
+            card("Not told apart from the best", f"{len(close):,}", "the best itself included"),
         ]
     return [*cards, card("Samples", f"{study.n_samples:,}", f"in {classes}")]
 
 
-def _errors(comparison: Comparison) -> dict[str, Any]:
-    close = comparison_words.close_methods(comparison)
+def _errors(comparison: Comparison, close: list[str]) -> dict[str, Any]:
     figure = None
     if close:
         label = (
@@ -89,7 +124,7 @@ def _row(comparison: Comparison, row: dict[str, Any], close: list[str]) -> dict[
         "close": row["method"] in close,
         "error": words.percent_or_dash(row["error"]),
         "interval": interval or words.UNKNOWN,
-        "difference": comparison_words.difference(row, comparison.reference),
+        "difference": _difference(row, comparison.reference),
         "balanced_error": words.percent_or_dash(row["balanced_error"]),
         "auc": words.decimals(row["auc"]),
         "n_features": f"{row['n_features']:,}",
@@ -179,6 +214,33 @@ def _methods(comparison: Comparison) -> list[tuple[str, str]]:
         ("Error estimate", printable(comparison.how)),
         ("Interval", "Wilson, 95\u00a0%"),
         ("Reference", printable(comparison.reference)),
-        ("Number of features", comparison_words.choices(comparison)),
-        ("Class weights", comparison_words.class_weights(comparison)),
+        ("Number of features", _by_method(comparison, lambda study: printable(study.k_rule))),
+        ("Class weights", _class_weights(comparison)),
     ]
+
+
+def _by_method(comparison: Comparison, fact: Callable[[Study], str]) -> str:
+    """A fact about every method: once if it is the same for all, else with the names."""
+    found: dict[str, list[str]] = {}
+    for name, study in comparison.results.items():
+        found.setdefault(fact(study), []).append(shorten(name, 40))
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{words.listed(names)}: {text}" for text, names in found.items())
+
+
+def _class_weights(comparison: Comparison) -> str:
+    """Whose classes were weighted in the fit, and how; "" where nobody's were."""
+    if len(facts.unweighted(comparison)) == len(comparison.results):
+        return ""
+    return _by_method(comparison, lambda s: facts.class_weights(facts.inner_model(s)) or "none")
+
+
+def _difference(row: dict[str, Any], reference: str) -> str:
+    """The difference from the reference in percentage points, with its standard error."""
+    if row["method"] == reference:
+        return "reference"
+    if row["difference"] is None or row["difference_se"] is None:
+        return words.UNKNOWN
+    points = f"{100 * row['difference']:+.1f}".replace("-", "\u2212")
+    return f"{points}\u00a0± {100 * row['difference_se']:.1f}"

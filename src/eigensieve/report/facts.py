@@ -9,6 +9,7 @@ import numpy as np
 
 from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
+from ..studies.comparison import Comparison
 from ..studies.cv_path import GIVEN, OWN
 from ..studies.result import Source, Study
 from ..studies.stability import StabilityIndex
@@ -212,3 +213,9 @@ def constrained(study: Study, constraint: str) -> str | None:
 def n_groups(source: Source) -> int:
     """Number of groups of samples."""
     return int(np.unique(np.asarray(source.groups)).size)
+
+
+def unweighted(comparison: Comparison) -> list[str]:
+    """The methods of a comparison whose classes have no weights in the fit."""
+    models = {name: inner_model(study) for name, study in comparison.results.items()}
+    return [shorten(name, 40) for name, model in models.items() if class_weights(model) is None]
