@@ -1,9 +1,8 @@
-"""SparsePCA on tables of every kind is SparsePCA on the array."""
+"""SparsePCA on tables that are not arrays: what tests/contracts/test_tables.py has not."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import eigensieve as es
 from eigensieve.errors import InputError
 from eigensieve.tables.kinds import big_table as tables
 from eigensieve.tables.operators import streamed_rows
-from tests.big_tables import MAKERS, dask_rows, memmap
+from tests.big_tables import memmap
 
 
 def make_data(n: int = 90, p: int = 12) -> np.ndarray:
@@ -30,51 +29,6 @@ def many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "BLOCK_ENTRIES", 500)
 
 
-def assert_same(ours: es.SparsePCA, table: Any, plain: es.SparsePCA, X: np.ndarray) -> None:
-    assert ours.n_samples_ == plain.n_samples_
-    for mine, own in zip(ours.solutions_, plain.solutions_, strict=True):
-        np.testing.assert_array_equal(mine.support, own.support)
-        assert mine.objective == pytest.approx(own.objective, rel=1e-8)
-    names = ["components_", "mean_"]
-    for kind in ("explained", "adjusted", "subspace"):
-        names += [f"{kind}_variance_", f"{kind}_variance_ratio_"]
-    for name in names:
-        np.testing.assert_allclose(
-            getattr(ours, name), getattr(plain, name), rtol=1e-8, atol=1e-8, err_msg=name
-        )
-    np.testing.assert_allclose(ours.transform(table), plain.transform(X), rtol=1e-8, atol=1e-7)
-
-
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"deflation": "schur"},
-    {"deflation": "hotelling", "n_features_to_select": (4, 2)},
-    {"deflation": "orthogonalized-hotelling", "certificate": "none"},
-]
-
-
-@pytest.mark.parametrize("shape", [(90, 12), (20, 110)])
-@pytest.mark.parametrize(
-    ("kind", "options"), [*((kind, {}) for kind in MAKERS), *(("memmap", o) for o in OPTIONS[1:])]
-)
-def test_tables_in_blocks(kind: str, shape: Any, options: dict[str, Any], tmp_path: Path) -> None:
-    X = make_data(*shape)
-    table = MAKERS[kind](X, tmp_path)
-    pca = es.SparsePCA(2, **{"n_features_to_select": 3, **options})
-    assert_same(clone(pca).fit(table), table, clone(pca).fit(X), X)
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("shape", [(90, 12), (20, 110)])
-@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array])
-def test_sparse_tables(make, shape: Any, options: dict[str, Any]) -> None:
-    X = make_data(*shape)
-    middle = np.median(X, axis=0)
-    X *= middle < X
-    pca = es.SparsePCA(2, **{"n_features_to_select": 3, **options})
-    assert_same(clone(pca).fit(make(X)), make(X), clone(pca).fit(X), X)
-
-
 @pytest.mark.parametrize("shape", [(90, 12), (20, 110)])
 def test_other_solvers_on_sparse_tables(shape: tuple[int, int]) -> None:
     X = make_data(*shape)
@@ -85,16 +39,6 @@ def test_other_solvers_on_sparse_tables(shape: tuple[int, int]) -> None:
         ours, plain = clone(pca).fit(sparse.csr_array(X)), clone(pca).fit(X)
         np.testing.assert_array_equal(ours.support_, plain.support_)
         np.testing.assert_allclose(ours.components_, plain.components_, atol=1e-8)
-
-
-@pytest.mark.parametrize("shape", [(90, 12), (20, 110)])
-def test_device_arrays_and_single_precision(shape: tuple[int, int], tmp_path: Path) -> None:
-    X = make_data(*shape).astype(np.float32)
-    pca = es.SparsePCA(2, n_features_to_select=3)
-    plain = clone(pca).fit(X)
-    torch = pytest.importorskip("torch")
-    for table in (dask_rows(X, tmp_path), torch.asarray(X)):
-        assert_same(clone(pca).fit(table), table, plain, X)
 
 
 def test_a_large_offset(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`QAlphaSelector` on tables on disk, of dask and of torch: as in memory."""
+"""`QAlphaSelector` on disk, of dask and of torch: what tests/contracts/test_tables.py has not."""
 
 from __future__ import annotations
 
@@ -35,28 +35,11 @@ def dask(X: np.ndarray, path: Path) -> Any:
     return array.from_array(X, chunks=(max(2, len(X) // 3), max(2, X.shape[1] // 3)))
 
 
-def zarr(X: np.ndarray, path: Path) -> Any:
-    package = pytest.importorskip("zarr")
-    chunks = (max(1, len(X) // 4), max(1, X.shape[1] // 4))
-    stored = package.open_array(
-        str(path / "X.zarr"), mode="w", shape=X.shape, chunks=chunks, dtype=X.dtype
-    )
-    stored[:] = X
-    return stored
-
-
-def hdf5(X: np.ndarray, path: Path) -> Any:
-    return pytest.importorskip("h5py").File(path / "X.h5", "w").create_dataset("X", data=X)
-
-
 def parquet(X: np.ndarray, path: Path) -> Any:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = {f"g{j}": X[:, j] for j in range(X.shape[1])}
     pq.write_table(pa.table(columns), path / "X.parquet", row_group_size=7)
     return pq.ParquetFile(path / "X.parquet")
-
-
-KINDS = pytest.mark.parametrize("store", [mapped, dask, zarr, hdf5, parquet])
 
 
 @pytest.fixture(autouse=True)
@@ -79,29 +62,26 @@ IGNORE = pytest.mark.filterwarnings("ignore:the search ended early")
 
 
 @IGNORE
-@pytest.mark.parametrize("shape", [WIDE, TALL])
-@KINDS
-def test_every_kind(store: Any, shape: tuple[int, int], tmp_path: Path) -> None:
-    X, y = make(shape)
+@pytest.mark.parametrize("store", [mapped, dask])
+def test_the_columns_of_a_table(store: Any, tmp_path: Path) -> None:
+    X, _ = make(WIDE)
     table = store(X, tmp_path)
-    for options in ({"eigensolver": "single-step"}, {"variant": "supervised"}):
-        whole, found = (QAlphaSelector(5, **SEARCH, **options).fit(t, y) for t in (X, table))
-        assert_same(found, whole)
-        chosen = found.transform(table)
-        assert type(chosen) is np.ndarray
-        np.testing.assert_array_equal(chosen, X[:, whole.support_])
-        np.testing.assert_array_equal(whole.transform(table), chosen)
-        found.set_params(weight=True)
-        if store is mapped:
-            np.testing.assert_array_equal(found.transform(table), X * found.alpha_)
-            continue
+    whole, found = (QAlphaSelector(5, **SEARCH).fit(t) for t in (X, table))
+    chosen = found.transform(table)
+    assert type(chosen) is np.ndarray
+    np.testing.assert_array_equal(chosen, X[:, whole.support_])
+    np.testing.assert_array_equal(whole.transform(table), chosen)
+    found.set_params(weight=True)
+    if store is mapped:
+        np.testing.assert_array_equal(found.transform(table), X * found.alpha_)
+    else:
         with pytest.raises(InputError, match="alpha_"):
             found.transform(table)
 
 
 @IGNORE
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-@pytest.mark.parametrize("shape", [WIDE, TALL, (40, 40), (5, 300), (300, 8)])
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("shape", [(5, 300), (300, 8)])
 @pytest.mark.parametrize(
     "options",
     [
@@ -180,19 +160,10 @@ def test_odd_tall_tables(tmp_path: Path) -> None:
 def test_the_null(tmp_path: Path) -> None:
     X, _ = make(WIDE)
     options = SEARCH | {"n_permutations": 2}
-    whole, found = (QAlphaSelector(**options).fit(t) for t in (X, zarr(X, tmp_path)))
+    whole, found = (QAlphaSelector(**options).fit(t) for t in (X, mapped(X, tmp_path)))
     np.testing.assert_allclose(found.null_.p_values, whole.null_.p_values, atol=1e-12)
     with pytest.raises(InputError, match=r"tall table on disk.*n_permutations=0"):
-        QAlphaSelector(**options).fit(zarr(make(TALL)[0], tmp_path))
-
-
-@pytest.mark.parametrize("shape", [WIDE, TALL])
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_missing_numbers(bad: float, shape: tuple[int, int], tmp_path: Path) -> None:
-    X, _ = make(shape)
-    X[3, 5] = bad
-    with pytest.raises(InputError, match="NaN or infinity"):
-        QAlphaSelector().fit(mapped(X, tmp_path))
+        QAlphaSelector(**options).fit(mapped(make(TALL)[0], tmp_path))
 
 
 def test_names_and_widths(tmp_path: Path) -> None:

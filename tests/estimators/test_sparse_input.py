@@ -1,4 +1,4 @@
-"""Estimators fitted on sparse tables, against the same on arrays."""
+"""Estimators fitted on sparse tables: what tests/contracts/test_tables.py has not."""
 
 from __future__ import annotations
 
@@ -21,18 +21,9 @@ from tests.oracles.sparse_tables import FORMATS, at_most, separated_table
 
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "plda": lambda: es.PenalizedLDA(0.1),
-    "plda fused": lambda: es.PenalizedLDA(0.05, fusion=0.02, ridge=0.1),
-    "plda 1-nn": lambda: es.PenalizedLDA(rule="1-nn", n_components=1, ridge=0.1),
     "sos": lambda: es.SparseOptimalScoring(5),
-    "sos ridge": lambda: es.SparseOptimalScoring([4, 2], ridge=0.1, weights="std"),
-    "sos alpha": lambda: es.SparseOptimalScoring(alpha=0.4, rule="centroid"),
-    "lda": lambda: es.SparseLDA(4),
-    "gloss": lambda: es.GroupLassoLDA(4),
-    "ulda": lambda: es.UncorrelatedLDA(),
     **{f"ranked {name}": lambda name=name: es.RankedLDA(name, 4) for name in RANKERS},
-    "ranked weighted": lambda: es.RankedLDA("anova", 4, class_weight="balanced"),
 }
-SHAPES = [(45, 200, 0.08), (150, 24, 0.2), (45, 60, 0.02)]
 
 
 @pytest.fixture(autouse=True)
@@ -45,25 +36,6 @@ def quietly(model: Any, *data: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the number of features may be missed
         return model.fit(*data)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_find_the_same_in_a_sparse_table(name, shape) -> None:
-    X, y = separated_table(*shape, seed=1)
-    X[:, 20], X[:, 21], X[:, 22] = 0.0, 3.0, X[:, 23]
-    table, labels = sparse.csr_array(X), np.array(["a", "b", "c"])[y]
-    found, dense = (quietly(CLASSIFIERS[name](), T, labels) for T in (table, X))
-    np.testing.assert_array_equal(found.get_support(), dense.get_support())
-    new, _ = separated_table(30, shape[1], shape[2], seed=2)
-    expected = dense.transform(new)
-    unit = np.abs(expected).max()
-    for form in (sparse.csc_matrix(new), new):
-        np.testing.assert_allclose(found.transform(form), expected, atol=1e-8 * unit)
-        assert found.predict(form).tolist() == dense.predict(new).tolist()
-    np.testing.assert_allclose(found.means_, dense.means_, atol=1e-12)
-    assert found.__sklearn_tags__().input_tags.sparse
-    np.testing.assert_array_equal(table.toarray(), X)  # as it was
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -149,8 +121,9 @@ def test_sparse_views(sizes, which) -> None:
     for one, two in zip(found.transform(*tables), dense.transform(X, Y)):
         np.testing.assert_allclose(one, two, atol=1e-7)
     assert found.score(X, Y) == pytest.approx(dense.score(*tables))
-    one, two = (make().permutation_test(*T, n_permutations=3) for T in (tables, (X, Y)))
-    np.testing.assert_array_equal(one.p_values, two.p_values)
+    if sizes == (30, 20):
+        one, two = (make().permutation_test(*T, n_permutations=3) for T in (tables, (X, Y)))
+        np.testing.assert_array_equal(one.p_values, two.p_values)
 
 
 def test_bad_sparse_views() -> None:

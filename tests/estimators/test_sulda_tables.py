@@ -1,4 +1,4 @@
-"""Dense and sparse uncorrelated LDA on tables of every kind: as on the dense array in memory."""
+"""Uncorrelated LDA on tables that are not arrays: what tests/contracts/test_tables.py has not."""
 
 from __future__ import annotations
 
@@ -14,27 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily, UncorrelatedLDA
 from eigensieve.errors import InputError, OptionError
 from eigensieve.pursuit import pursuit_columns
-from tests.device_arrays import DEVICES, sender
-from tests.oracles.tables import as_kind, assert_same_fit, make_classes
+from tests.big_tables import as_kind, assert_same_fit, make_classes
+from tests.device_arrays import sender
 
 SHAPES = {"wide": (40, 150), "tall": (120, 30), "square": (50, 50)}
 FITTED = (
     "support_", "scalings_", "xbar_", "means_", "priors_", "canonical_correlations_", "rank_",
     "coef_", "intercept_", "explained_variance_ratio_", "dual_",
 )  # fmt: skip
-MODELS: dict[str, Any] = {
-    "l1": SparseUncorrelatedLDA(),
-    "l21": SparseUncorrelatedLDA("l21", rule="lda"),
-    "l1, 1-nn": SparseUncorrelatedLDA(rule="1-nn"),
-    "dense": UncorrelatedLDA(),
-    "dense, more": UncorrelatedLDA(5, rule="centroid"),
-}
-CASES = [(kind, model) for kind in ("csc", "dask tiles") for model in MODELS]
-CASES += [
-    (kind, model)
-    for kind in ("csr", "memmap", "zarr", "hdf5", *DEVICES)
-    for model in ("l1", "dense")
-]
 
 
 @pytest.fixture
@@ -51,22 +38,29 @@ def assert_same(found: Any, wanted: Any, X: np.ndarray, tol: float = 1e-8) -> No
 
 @pytest.mark.usefixtures("small_sets")
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("kind", "model"), CASES)
-def test_every_kind_of_table(kind: str, model: str, shape: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("penalty", ["l1", "l21"])
+@pytest.mark.parametrize("kind", ["csc", "dask tiles"])
+def test_the_proof_holds_and_copies_are_not_used(
+    kind: str, penalty: str, shape: str, tmp_path: Path
+) -> None:
     X, y = make_classes(SHAPES[shape], 3, density=0.5)
     table = as_kind(X, kind, tmp_path)
-    wanted, found = clone(MODELS[model]).fit(X, y), clone(MODELS[model]).fit(table, y)
-    assert_same(found, wanted, X)
-    assert np.array_equal(found.predict(table), wanted.predict(X))
-    np.testing.assert_allclose(found.transform(table), wanted.transform(X), atol=1e-8)
-    assert found.score(table, y) == wanted.score(X, y)
+    found = SparseUncorrelatedLDA(penalty).fit(table, y)
+    family = UncorrelatedFamily.from_data(table, y)
+    found.solution_.verify(family.rows, family.target)
+    assert found.solution_.is_certified
+    assert found.orthogonality_error_ < 1e-12
     assert not found.scalings_[25].any()  # constant
-    if model.startswith("l1"):
+    if penalty == "l1":
         assert not found.scalings_[20].any() or shape == "tall"  # a copy of column 3
-    if "dense" not in model:
-        family = UncorrelatedFamily.from_data(table, y)
-        found.solution_.verify(family.rows, family.target)
-        assert found.solution_.is_certified
+
+
+def test_constant_columns_are_refused(tmp_path: Path) -> None:
+    X, y = np.ones((40, 30)), np.arange(40) % 2
+    for kind in ("csr", "dask tiles"):
+        for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
+            with pytest.raises(InputError, match="no column varies"):
+                lda.fit(as_kind(X, kind, tmp_path), y)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l21"])
@@ -131,17 +125,6 @@ def test_digits_that_a_gram_matrix_loses(
         np.testing.assert_allclose(found.scalings_, wanted.scalings_, atol=1e-8 * unit)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_numbers(dtype: Any, shape: str, tmp_path: Path) -> None:
-    X, y = make_classes(SHAPES[shape], 2)
-    X = np.round(64 * X).astype(dtype)
-    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
-        wanted = clone(lda).fit(X, y)
-        for kind in ("csr", "zarr", "torch"):
-            assert_same(clone(lda).fit(as_kind(X, kind, tmp_path), y), wanted, X)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_device_that_was_asked_for(shape: str) -> None:
     sender("torch")
@@ -162,24 +145,6 @@ def test_a_duplicate_sample_with_another_label() -> None:
         assert found.rank_ == wanted.rank_ == 27
         assert np.array_equal(found.support_, wanted.support_)
         np.testing.assert_allclose(found.scalings_, wanted.scalings_, atol=1e-8)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kind", ["csr", "dask tiles", "torch"])
-def test_what_is_refused(kind: str, shape: str, tmp_path: Path) -> None:
-    X, y = make_classes(SHAPES[shape], 2)
-    for lda in (UncorrelatedLDA(), SparseUncorrelatedLDA()):
-        table = as_kind(X, kind, tmp_path)
-        with pytest.raises(InputError, match="one class only"):
-            clone(lda).fit(table, np.full(len(X), "a"))
-        with pytest.raises(InputError, match=f"X has {len(X)} samples"):
-            clone(lda).fit(table, y[1:])
-        with pytest.raises(InputError, match="no column varies"):
-            clone(lda).fit(as_kind(np.ones_like(X), kind, tmp_path), y)
-        spoilt = X.copy()
-        spoilt[1, 1] = np.nan
-        with pytest.raises(ValueError, match="NaN"):
-            clone(lda).fit(as_kind(spoilt, kind, tmp_path), y)
 
 
 def test_bregman_needs_an_array() -> None:

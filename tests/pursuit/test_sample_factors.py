@@ -15,8 +15,8 @@ from eigensieve.pursuit.sample_factors import SampleFactors
 from eigensieve.pursuit.spanned_rows import Scores, SpannedRows
 from eigensieve.tables.kinds.opening import as_big_table
 from eigensieve.tables.operators.column_passes import column_parts, gather_columns, largest
+from tests.big_tables import as_kind
 from tests.device_arrays import DEVICES
-from tests.oracles.tables import as_kind
 
 KINDS = ("array", "csr", "dask tiles", "memmap", *DEVICES)
 SHAPES = [(20, 90), (90, 20), (30, 30)]

@@ -8,7 +8,7 @@ import pytest
 from eigensieve import ClassStats, ScoringProblem
 from eigensieve.errors import InputError, OptionError
 from eigensieve.tables.column_statistics import ColumnStats
-from tests.oracles.tables import make_classes
+from tests.big_tables import make_classes
 
 
 @pytest.mark.parametrize("form", ["gram", "grams", "rows"])
