@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, OptionError, PencilError
 from .checks import check_k
 from .criteria import (
-    check_criterion,
+    CRITERIA,
     count_positive,
     criterion_unit,
     factor_eigenvalues,
@@ -183,6 +183,17 @@ def make_problem(
     problem = Problem(part, number, criterion, place, quota, to_original, pencil.size)
     _check_feasible(problem)
     return problem
+
+
+def check_criterion(criterion: str, pencil: Pencil) -> None:
+    """Raise unless the criterion is known and makes sense for the pencil."""
+    if criterion not in CRITERIA:
+        raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+    if criterion != "lambda_max" and not pencil.is_psd:
+        raise PencilError(
+            f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "
+            "eigenvalues; use criterion='lambda_max'"
+        )
 
 
 def _check_feasible(problem: Problem) -> None:

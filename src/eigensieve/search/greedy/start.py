@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ...pencil.budget import Budget
+from ...pencil.criteria import TINY
 from ...pencil.problem import Problem
 from ..moves import starting_supports, top_k
 from .backward import backward_is_cheap, backward_pass
@@ -87,6 +88,6 @@ def _starts(
 def resize(problem: Problem, support: np.ndarray) -> np.ndarray:
     """A set of k features, with the include list and the quotas, made from one of any size."""
     ratio = problem.pencil.diag_A / problem.pencil.diag_B
-    scores = ratio / max(float(np.abs(ratio).max()), np.finfo(float).tiny)
+    scores = ratio / max(float(np.abs(ratio).max()), TINY)
     scores[support] += 3.0  # what was there comes first
     return top_k(problem, scores)

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import OptionError
 from ...pencil.budget import Budget
 from ...pencil.checks import check_number
-from ...pencil.criteria import fix_signs
+from ...pencil.criteria import TINY, fix_signs
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution
 from ..identity_form import diagonal_root, to_identity_form
@@ -124,7 +124,7 @@ def _support(
     here = np.union1d(np.flatnonzero(b), problem.include).size
     n = most if exactly else int(np.clip(here, 1, most))
     # first what is not zero, then what the next smaller penalty might let in
-    scores = np.abs(slope) / max(np.abs(slope).max(), np.finfo(float).tiny)
+    scores = np.abs(slope) / max(np.abs(slope).max(), TINY)
     scores = np.where(b != 0, 2 + np.abs(b) / (np.abs(b).max() or 1.0), scores)
     return top_k(problem.with_k(n), scores)
 
