@@ -65,11 +65,20 @@ class Problem:
     def with_k(self, k: int | Sequence[int]) -> Problem:
         """The same problem with another cardinality, or another one per block."""
         if isinstance(k, int | np.integer):
-            return replace(self, k=int(k))
-        quota = _quota(self.pencil, k)
-        problem = replace(self, k=sum(quota.values()), quota=quota)
+            problem = replace(self, k=int(k))
+        else:
+            quota = _quota(self.pencil, k)
+            problem = replace(self, k=sum(quota.values()), quota=quota)
         _check_feasible(problem)
         return problem
+
+    def on_all(self, pencil: Pencil) -> Problem:
+        """The same problem on the user's pencil, where excluded features are still there."""
+        check_criterion(self.criterion, pencil)
+        places = np.arange(pencil.size)
+        return replace(
+            self, pencil=pencil, include=self.to_original[self.include], to_original=places
+        )
 
     def to_local(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The user's feature indices, as indices of the problem's pencil; excluded ones go."""
@@ -161,9 +170,7 @@ def make_problem(
     exclude: Sequence[int] = (),
 ) -> Problem:
     """Validate the constraints and build the `Problem`."""
-    if not isinstance(pencil, Pencil):
-        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
-    inside = _indices(include, pencil.size, "include")
+    inside = _indices(include, check_pencil(pencil).size, "include")
     outside = _indices(exclude, pencil.size, "exclude")
     both = np.intersect1d(inside, outside)
     if both.size:
@@ -173,10 +180,7 @@ def make_problem(
     allowed = np.ones(pencil.size, dtype=bool)
     allowed[outside] = False
     to_original = np.flatnonzero(allowed)
-    if number > to_original.size:
-        raise InputError(
-            f"k is {number}, but only {to_original.size} of {pencil.size} features may be chosen"
-        )
+    _check_size(number, to_original.size, pencil.size)
     part = pencil.take(to_original) if outside.size else pencil
     check_criterion(criterion, part)
     place = np.searchsorted(to_original, inside)
@@ -196,7 +200,20 @@ def check_criterion(criterion: str, pencil: Pencil) -> None:
         )
 
 
+def check_pencil(pencil: Any) -> Pencil:
+    """The pencil, if it is one."""
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    return pencil
+
+
+def _check_size(k: int, allowed: int, p: int) -> None:
+    if k > allowed:
+        raise InputError(f"k is {k}, but only {allowed} of {p} features may be chosen")
+
+
 def _check_feasible(problem: Problem) -> None:
+    _check_size(problem.k, problem.pencil.size, problem.n_features)
     if problem.k < problem.include.size:
         raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
     if problem.quota is None:

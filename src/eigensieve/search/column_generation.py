@@ -19,7 +19,6 @@ from scipy import linalg
 from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.problem import Problem
-from ..tables.streamed_pencil import StreamedPencil
 from .greedy.forward import make_state
 from .greedy.swap import Scan, make_scan
 from .secular import first_max
@@ -87,13 +86,12 @@ def generate(
 
     Parameters
     ----------
-    problem : of a StreamedPencil
+    problem : its pencil is on disk
     wanted : features that the search needs in any case
     search : called with the problem of the working set, and the trail that it is to leave; the
         features of that problem are some of the problem's, in the same order
     """
-    pencil = problem.pencil
-    assert isinstance(pencil, StreamedPencil)
+    pencil = problem.pencil.factors
     columns = np.union1d(wanted, _first_columns(problem))
     here = pencil.load(columns)
     while True:
@@ -147,13 +145,10 @@ class _Confirmation:
     def __init__(
         self, problem: Problem, trail: Trail, columns: np.ndarray, here: FactorPencil
     ) -> None:
-        assert isinstance(problem.pencil, StreamedPencil)
-        self.problem, self.pencil = problem, problem.pencil
+        self.problem, self.pencil = problem, problem.pencil.factors
         self.trail, self.columns = trail, columns
         self.members = np.union1d(trail.members, [np.argmax(self.pencil.scales)])
-        own = here.take(np.searchsorted(columns, self.members))
-        assert isinstance(own, FactorPencil)
-        self.own = own
+        self.own = here.take(np.searchsorted(columns, self.members))
         # decisions know the members' rows only: what W is outside their span is a diagonal
         span = linalg.orth(self.own.W) if len(self.own.W) else self.own.W
         self.span = span if span.shape[1] < span.shape[0] else None

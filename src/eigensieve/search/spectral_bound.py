@@ -15,13 +15,13 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg, optimize
 
+from ..pencil.budget import Budget
 from ..pencil.criteria import EPS, generalized_eigh, value_rounding
-from ..pencil.factor_pencil import FactorPencil, quadratic_forms
+from ..pencil.factor_pencil import quadratic_forms
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
-from ..pencil.row_factor import RowFactor, weighted_gram
+from ..pencil.row_factor import weighted_gram
 from .exact.coverage import blocks_and_needs
-from .identity_form import has_diagonal_B
 
 # Combinations of squared eigenvectors, by weights of the eigenvalues: (m,) -> (p,).
 Combine = Callable[[np.ndarray], np.ndarray]
@@ -40,13 +40,13 @@ def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
     ``value`` is that of a known set: below it nothing is looked for.
     """
     pencil = problem.pencil
-    if has_diagonal_B(pencil):
+    if pencil.has_diagonal_B:
         bound = TraceBound(problem).least
     elif pencil.size <= DENSE_LIMIT:
         bound = _by_levels(problem, value)
     else:
         top = float(pencil.top()[0][0])
-        share = float((diagonal_below(pencil) / pencil.diag_B).min())
+        share = float((pencil.diagonal_below / pencil.diag_B).min())
         top += (MARGIN + 8 * pencil.size * EPS / share) * max(abs(top), pencil.scale)
         bound = min(TraceBound(problem).least, top)
     return max(bound, value)
@@ -59,6 +59,19 @@ def may_exceed(problem: Problem, value: float) -> np.ndarray:
     return mask
 
 
+def screen(
+    problem: Problem, support: np.ndarray, cut: float, budget: Budget
+) -> tuple[float, np.ndarray]:
+    """A bound on all sets, and the features that one above the cut, or the support, may hold."""
+    traces = TraceBound(problem)
+    if traces.least <= cut:
+        return traces.least, support
+    may_hold = traces.may_exceed(cut)
+    may_hold[problem.include] = True
+    may_hold[support] = True
+    return traces.least, np.flatnonzero(may_hold)
+
+
 class TraceBound:
     """tau + the largest traces, for a pencil scaled to B = I, or to a diagonal below B."""
 
@@ -69,9 +82,9 @@ class TraceBound:
         self.needs = self.needs - np.bincount(
             self.blocks[problem.include], minlength=self.needs.size
         )
-        diagonal = diagonal_below(pencil)
-        self.is_diagonal = has_diagonal_B(pencil)
-        self.values, self.combine, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
+        self.is_diagonal = pencil.has_diagonal_B
+        scale = 1.0 / np.sqrt(pencil.diagonal_below)
+        self.values, self.combine, self.is_whole = _spectrum(pencil, scale)
         size = float(np.abs(self.values).max(initial=0.0))
         self.margin = MARGIN * max(size, pencil.scale)
         self.taus, self.totals = self._curve()
@@ -137,24 +150,13 @@ class TraceBound:
         return np.array(taus), np.array(sums)
 
 
-def diagonal_below(pencil: Pencil) -> np.ndarray:
-    """A diagonal D <= B, in the order of semidefinite matrices."""
-    if isinstance(pencil, FactorPencil):
-        return pencil.d
-    if pencil.has_identity_B:
-        return pencil.diag_B
-    d = 1.0 / np.sqrt(pencil.diag_B)
-    smallest = linalg.eigvalsh(pencil.B * np.outer(d, d), subset_by_index=[0, 0])[0]
-    return pencil.diag_B * max(float(smallest) - 1e-14 * pencil.size, 1e-300)
-
-
 def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, Combine, bool]:
     """Eigenvalues of the scaled A, squared vectors (p, m), and whether that is all of them.
 
     The squared vectors as a function of weights (m,), their combination: of rows that are no array
     they are not formed.
     """
-    if not isinstance(pencil, FactorPencil) or pencil.size <= len(pencil.H):
+    if pencil.max_rank >= pencil.size:
         values, vectors = linalg.eigh(pencil.A * np.outer(scale, scale))
         return values, _of_squares(vectors), True
     H, signs = pencil.spectral_factor
@@ -165,12 +167,10 @@ def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, Combine, b
     keep = values > 1e-12 * np.abs(values).max(initial=0.0)
     if not keep.any():
         return np.zeros(1), lambda weights: np.zeros(pencil.size), False
-    turn = signs[:, None] * (root @ X[:, keep])
-    if isinstance(H, RowFactor):
-        turn /= values[keep]
-        return values[keep], lambda weights: quadratic_forms(H, (turn * weights) @ turn.T), False
-    turn /= values[keep]
-    return values[keep], _of_squares(H.T @ turn), False
+    turn = signs[:, None] * (root @ X[:, keep]) / values[keep]
+    if isinstance(H, np.ndarray):
+        return values[keep], _of_squares(H.T @ turn), False
+    return values[keep], lambda weights: quadratic_forms(H, (turn * weights) @ turn.T), False
 
 
 def _of_squares(vectors: np.ndarray) -> Combine:

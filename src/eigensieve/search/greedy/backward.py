@@ -11,7 +11,7 @@ from scipy import linalg
 
 from ...errors import PencilError
 from ...pencil.budget import Budget
-from ...pencil.factor_pencil import FactorPencil, dense_rows, take_columns
+from ...pencil.factor_pencil import dense_rows, take_columns
 from ...pencil.grading import MAX_CANCELLATION
 from ...pencil.problem import Problem
 from ..secular import best_deletion, first_max
@@ -34,7 +34,7 @@ def backward_is_cheap(problem: Problem) -> bool:
     if working_criterion(problem) != "lambda_max":
         return True
     p = problem.pencil.size
-    c = p if not isinstance(problem.pencil, FactorPencil) else len(problem.pencil.H)
+    c = problem.pencil.max_rank
     return p * (p * c**2 + 20.0 * c**3) <= CHEAP_WORK
 
 
@@ -92,11 +92,12 @@ def make_state(problem: Problem, ids: np.ndarray) -> BackwardState:
 def _inverse(problem: Problem, ids: np.ndarray, *, total: bool = False) -> ShrinkingInverse:
     """The inverse of B, or of T = A + B, on the given features, in the cheaper form."""
     pencil = problem.pencil
-    if isinstance(pencil, FactorPencil):
-        parts = [pencil.W, pencil.spectral_factor[0]] if total else [pencil.W]
+    factors = pencil.factors
+    if factors:
+        parts = [factors.W, factors.factor_A] if total else [factors.W]
         if sum(map(len, parts)) < ids.size:
             rows = [_dense(part, ids) for part in parts]
-            return FactorInverse(np.vstack(rows), pencil.d[ids])
+            return FactorInverse(np.vstack(rows), factors.d[ids])
     part = pencil.restrict(ids)
     return DenseInverse(part.A + part.B if total else part.B)
 

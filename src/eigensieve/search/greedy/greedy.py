@@ -21,13 +21,13 @@ import numpy as np
 from ...errors import OptionError
 from ...pencil.budget import Budget
 from ...pencil.checks import check_k
+from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
-from ...tables.streamed_pencil import StreamedPencil
 from ..column_generation import Trail, generate
 from ..moves import can_refine_many, starting_supports
 from ..secular import first_max
-from ..solver import Solver
+from ..solver import OnDisk, Solver
 from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
 from .start import best_of
@@ -114,9 +114,8 @@ def greedy_path(
         lambda part: starting_supports(part, n_starts, rng, budget),
         can_refine_many,
     )
-    if isinstance(problem.pencil, StreamedPencil):
-        return _search_on_disk(problem, ks, budget, plan)
-    return _search(problem, ks, budget, plan)
+    search = _search if problem.pencil.in_memory else _search_on_disk
+    return search(problem, ks, budget, plan)
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ def _check_options(direction: str, swap: bool) -> None:
 
 
 def _resolve_direction(problem: Problem, direction: str) -> str:
-    if isinstance(problem.pencil, StreamedPencil):
+    if not problem.pencil.in_memory:
         if direction not in ("auto", "forward"):
             raise OptionError(
                 f"direction is {direction!r}; a table on disk is searched forward only"
@@ -272,4 +271,5 @@ SOLVER = Solver(
     summary="forward and backward greedy search with 1-swap refinement (GSLDA)",
     solve=solve_greedy,
     path=greedy_path,
+    on_disk=OnDisk(criteria=CRITERIA),
 )

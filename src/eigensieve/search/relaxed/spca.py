@@ -18,7 +18,6 @@ from ...pencil.checks import check_number
 from ...pencil.criteria import TINY, fix_signs
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution
-from ..identity_form import diagonal_root, to_identity_form
 from ..moves import top_k
 from ..solver import Solver
 from .elastic_components import find_elastic_components
@@ -66,10 +65,10 @@ def spca_components(
     if ridge is not None:
         check_number(ridge, "ridge", 0.0, np.inf, "a number >= 0, inf or None")
     check_number(tol, "tol", 0.0, 1.0, "a number from 0 to 1")
-    root = diagonal_root(problem.pencil)
+    root = problem.pencil.diagonal_root()
     assert root is not None  # see _refuses
     found = find_elastic_components(
-        to_identity_form(problem.pencil, root),
+        problem.pencil.with_identity_B(root),
         ks,
         rhos,
         budget,
@@ -142,7 +141,7 @@ def _unit(b: np.ndarray, slope: np.ndarray) -> np.ndarray:
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion != "lambda_max":
         return "is for PCA: criterion 'lambda_max' only"
-    if diagonal_root(problem.pencil) is None:
+    if problem.pencil.diagonal_root() is None:
         return "is for PCA: it needs a diagonal B; use 'dc' or 'greedy'"
     if not problem.pencil.is_psd:
         return "needs a positive semidefinite A, and this A has negative eigenvalues; use 'dspca'"

@@ -15,7 +15,7 @@ from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..moves import eigenvector_scores, top_k
-from ..solver import Solver
+from ..solver import OnDisk, Solver
 
 # B^1/2 is formed for the reading "y"
 MAX_ROOT = 5000
@@ -64,4 +64,5 @@ SOLVER = Solver(
     name="threshold",
     summary="the k largest entries of the full eigenvector (ST), renormalized",
     solve=solve_threshold,
+    on_disk=OnDisk(),
 )

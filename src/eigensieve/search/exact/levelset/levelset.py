@@ -14,8 +14,8 @@ from ....pencil.problem import Problem
 from ....pencil.solution import Solution, Status, relative_gap
 from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
-from ...solver import Solver, seeks_one_direction
-from ...spectral_bound import may_exceed, spectral_upper_bound
+from ...solver import OnDisk, Solver, seeks_one_direction
+from ...spectral_bound import may_exceed, screen, spectral_upper_bound
 from ..coverage import CoverageCount, blocks_and_needs
 from ..tree import (
     FREE,
@@ -237,4 +237,5 @@ SOLVER = Solver(
     certifies=True,
     refuses=seeks_one_direction,
     warm_start=True,
+    on_disk=OnDisk(screen),
 )

@@ -22,7 +22,6 @@ from ....pencil.factor_pencil import FactorPencil, quadratic_forms
 from ....pencil.grading import align, cancellation
 from ....pencil.problem import Problem
 from ....pencil.row_factor import RowFactor
-from ....tables.device_pencil import working_arrays
 from ....tables.kinds.arrays import (
     is_device_array,
     largest_values,
@@ -55,7 +54,7 @@ class ScaledPencil:
 
     def __init__(self, problem: Problem) -> None:
         self.pencil = pencil = problem.pencil
-        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
+        self.here = pencil.working if pencil.factors else None
         self._factor = pencil.spectral_factor[0]
         self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
         if self.cancellation > DOMINANT and isinstance(self._factor, np.ndarray):
@@ -78,7 +77,7 @@ class ScaledPencil:
         """H in the units of the pencil, where the pencil lies."""
         assert self.here is not None
         is_own = self._factor is self.pencil.spectral_factor[0]
-        return self.here.H if is_own else self.here.put(self._factor)
+        return self.here.factor_A if is_own else like(self._factor, self.here.d)
 
     @cached_property
     def H(self) -> np.ndarray:
