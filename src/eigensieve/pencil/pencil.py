@@ -230,8 +230,12 @@ class Pencil:
         values, vectors = known[m]
         return values, vectors
 
+    def eigh(self) -> tuple[np.ndarray, np.ndarray]:
+        """All eigenvalues, descending, and B-orthonormal eigenvectors."""
+        return generalized_eigh(self._A, self._B)
+
     def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
-        values, vectors = generalized_eigh(self._A, self._B)
+        values, vectors = self.eigh()
         return values[:m], fix_signs(vectors[:, :m])
 
     def leading(self, m: int = 1) -> np.ndarray:

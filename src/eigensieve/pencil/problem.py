@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OptionError, PencilError
+from .budget import Budget
 from .checks import check_k
 from .criteria import (
     CRITERIA,
@@ -18,7 +19,6 @@ from .criteria import (
     factor_eigenvalues,
     factor_rounding,
     fix_signs,
-    generalized_eigh,
     score_values,
     value_rounding,
 )
@@ -62,9 +62,15 @@ class Problem:
         """The unit in which a gap near zero is measured."""
         return criterion_unit(self.pencil.scale, self.criterion)
 
+    @property
+    def working_criterion(self) -> str:
+        """The cheapest criterion that orders the sets alike: with a rank-one A, the trace."""
+        return "trace" if self.pencil.is_rank_one else self.criterion
+
     def with_k(self, k: int | Sequence[int]) -> Problem:
         """The same problem with another cardinality, or another one per block."""
         if isinstance(k, int | np.integer):
+            _check_size(int(k), self.pencil.size, self.n_features)
             problem = replace(self, k=int(k))
         else:
             quota = _quota(self.pencil, k)
@@ -86,25 +92,24 @@ class Problem:
         place = np.minimum(np.searchsorted(self.to_original, wanted), self.to_original.size - 1)
         return place[self.to_original[place] == wanted]
 
+    def lacks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+        """By how many features each block falls short of its quota with a set, for a quota."""
+        blocks, quota = self.pencil.blocks, self.quota or {}
+        assert blocks is not None
+        lacks = np.zeros(max(quota) + 1, dtype=np.intp)
+        lacks[list(quota)] = list(quota.values())
+        own = blocks[np.asarray(support, dtype=np.intp)]
+        return lacks - np.bincount(own, minlength=lacks.size)
+
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
         if self.quota is None:
             return np.ones(self.pencil.size, dtype=bool)
-        blocks = self.pencil.blocks
-        assert blocks is not None
-        taken = np.bincount(blocks[np.asarray(support, dtype=np.intp)], minlength=blocks.max() + 1)
-        has_room = np.ones(taken.size, dtype=bool)
-        for block, most in self.quota.items():
-            has_room[block] = taken[block] < most
-        return has_room[blocks]
+        return (self.lacks(support) > 0)[self.pencil.blocks]
 
     def fills_quota(self, support: np.ndarray) -> bool:
         """Whether every block holds exactly its number of features."""
-        if self.quota is None:
-            return True
-        assert self.pencil.blocks is not None
-        chosen = self.pencil.blocks[support]
-        return all(np.count_nonzero(chosen == b) == most for b, most in self.quota.items())
+        return self.quota is None or not self.lacks(support).any()
 
     def score(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, from scratch."""
@@ -129,14 +134,25 @@ class Problem:
             values = factor_eigenvalues(H, B)
             score = score_values(values, self.criterion)
             return score, lambda: factor_rounding(values, B, self.criterion)
-        values, _ = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        values, _ = small.eigh()
         A = small.A * np.outer(d, d)
         return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
 
     def solution(
-        self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any
+        self,
+        support: Sequence[int] | np.ndarray,
+        budget: Budget | None = None,
+        *,
+        status: Status,
+        solver: str,
+        **details: Any,
     ) -> Solution:
-        """The full `Solution` of a set: eigenvectors, values and objective from scratch."""
+        """The full `Solution` of a set: eigenvectors, values and objective from scratch.
+
+        The budget is that of the search, if there was one.
+        """
+        if budget is not None:
+            details = {"gap_tol": budget.gap_tol, "seconds": budget.seconds, **details}
         S = np.sort(np.asarray(support, dtype=np.intp))
         small = self.pencil.restrict(S)
         objective = self.score(S)
@@ -144,7 +160,7 @@ class Problem:
             values, vectors = graded_eigh(small.A, small.B)
             m = values.size
         else:
-            values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+            values, vectors = small.eigh()
             m = 1 if self.criterion == "lambda_max" else count_positive(values)
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective
@@ -213,16 +229,13 @@ def _check_size(k: int, allowed: int, p: int) -> None:
 
 
 def _check_feasible(problem: Problem) -> None:
-    _check_size(problem.k, problem.pencil.size, problem.n_features)
     if problem.k < problem.include.size:
         raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
     if problem.quota is None:
         return
-    blocks = problem.pencil.blocks
-    assert blocks is not None
+    short, rest = problem.lacks(problem.include), problem.lacks(problem.features)
     for block, most in problem.quota.items():
-        forced = int(np.count_nonzero(blocks[problem.include] == block))
-        there = int(np.count_nonzero(blocks == block))
+        forced, there = most - short[block], most - rest[block]
         if not forced <= most <= there:
             raise InputError(
                 f"block {block} is to give {most} features, but {forced} are in include "

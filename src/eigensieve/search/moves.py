@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..pencil.budget import Budget
-from ..pencil.criteria import fix_signs, generalized_eigh
+from ..pencil.criteria import fix_signs
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 
@@ -43,8 +43,7 @@ def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
     support = np.flatnonzero(x)
     if support.size == 0:
         raise InputError("x is zero: it has no support to renormalize on")
-    small = pencil.restrict(support)
-    _, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+    _, vectors = pencil.restrict(support).eigh()
     full = np.zeros(pencil.size)
     full[support] = fix_signs(vectors[:, :1])[:, 0]
     return full
@@ -63,10 +62,9 @@ def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarra
     # stable sort: ties go to the lowest index
     order = candidates[np.argsort(-scores[candidates], kind="stable")]
     if problem.quota is not None:
-        blocks = problem.pencil.blocks
-        assert blocks is not None
-        room = {b: most - np.count_nonzero(blocks[start] == b) for b, most in problem.quota.items()}
-        places = [np.flatnonzero(blocks[order] == b)[:left] for b, left in room.items()]
+        assert problem.pencil.blocks is not None
+        own, lacks = problem.pencil.blocks[order], problem.lacks(start)
+        places = [np.flatnonzero(own == b)[: lacks[b]] for b in problem.quota]
         order = order[np.sort(np.concatenate(places))]
     return np.concatenate([start, order[: problem.k - len(start)]]).astype(np.intp)
 

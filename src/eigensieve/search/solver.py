@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +73,16 @@ class Solver:
     choose: Callable[[Problem], str] | None = None
     warm_start: bool = False
     on_disk: OnDisk | None = None
+
+
+def one_of_path(path: PathFunction) -> SolveFunction:
+    """A solve function with the options of a path function: one cardinality of it."""
+
+    @wraps(path)  # its signature, too: that is where the options are read from
+    def solve(problem: Problem, budget: Budget, **options: Any) -> Solution:
+        return path(problem, [problem.k], budget, **options)[problem.k]
+
+    return solve
 
 
 def seeks_one_direction(problem: Problem) -> str | None:

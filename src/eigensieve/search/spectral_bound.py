@@ -52,13 +52,6 @@ def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
     return max(bound, value)
 
 
-def may_exceed(problem: Problem, value: float) -> np.ndarray:
-    """A mask of the features that a set above the value may hold; the included ones among them."""
-    mask = TraceBound(problem).may_exceed(value)
-    mask[problem.include] = True
-    return mask
-
-
 def screen(
     problem: Problem, support: np.ndarray, cut: float, budget: Budget
 ) -> tuple[float, np.ndarray]:
@@ -67,7 +60,6 @@ def screen(
     if traces.least <= cut:
         return traces.least, support
     may_hold = traces.may_exceed(cut)
-    may_hold[problem.include] = True
     may_hold[support] = True
     return traces.least, np.flatnonzero(may_hold)
 
@@ -95,12 +87,16 @@ class TraceBound:
         return self._outward(float(np.min(self.totals)))
 
     def may_exceed(self, value: float) -> np.ndarray:
-        """A mask of the features that fit into a sum above the value, at the best few tau."""
+        """A mask of the features that a set above the value may hold; the included ones among them.
+
+        They fit into a sum above the value, at the best few tau.
+        """
         mask = np.ones(self.problem.pencil.size, dtype=bool)
         for tau in self.taus[np.argsort(self.totals)[:4]]:
             traces = self._traces(tau)
             total, least = self._total(tau, traces)
             mask &= self._outward_all(total - least[self.blocks] + traces) > value
+        mask[self.problem.include] = True
         return mask
 
     def _outward(self, bound: float) -> float:

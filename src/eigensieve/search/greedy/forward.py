@@ -15,7 +15,7 @@ from ...tables.kinds.arrays import like, namespace, to_numpy
 from ..moves import long_columns, ranked
 from ..secular import TIE, best_addition, first_max
 from .cholesky_rows import CholeskyRows, sum_of_squares
-from .swap import BLOCK, SetPencil, working_criterion
+from .swap import BLOCK, SetPencil
 from .sweep import DEPENDENT, Sweep, total_sweep
 
 
@@ -96,7 +96,7 @@ def make_state(problem: Problem) -> State:
         "logdet": LogdetState,
         "lambda_max": LambdaState,
     }
-    return kinds[working_criterion(problem)](problem)
+    return kinds[problem.working_criterion](problem)
 
 
 class State(ABC):

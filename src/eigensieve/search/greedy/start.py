@@ -14,8 +14,6 @@ from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
 from .swap import swap_refine
 
-# Above this many features a forward pass has to do.
-MAX_FEATURES_BOTH = 2000
 # With more features than this a local search costs more than what other starts bring.
 MAX_FEATURES_MANY_STARTS = 200
 N_STARTS = 7
@@ -77,7 +75,7 @@ def _starts(
         yield resize(problem, np.asarray(given, dtype=np.intp))
     k = problem.k
     yield np.sort(forward_pass(problem, budget, solver)[k])
-    if problem.pencil.size <= MAX_FEATURES_BOTH and backward_is_cheap(problem):
+    if backward_is_cheap(problem):
         sets = backward_pass(problem, [k], budget, solver)
         if k in sets:
             yield np.sort(sets[k])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.criteria import TINY, generalized_eigh
+from ...pencil.criteria import TINY
 from ...pencil.factor_pencil import dense_rows
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
@@ -93,11 +93,6 @@ def _climb(
     return np.sort(S), swaps, Status.ITERATION_LIMIT
 
 
-def working_criterion(problem: Problem) -> str:
-    """The cheapest criterion that orders the sets alike: with a rank-one A, the trace."""
-    return "trace" if problem.pencil.is_rank_one else problem.criterion
-
-
 def make_scan(problem: Problem) -> Scan:
     """The swap scan for the problem's criterion."""
     kinds: dict[str, Callable[[Problem], Scan]] = {
@@ -105,7 +100,7 @@ def make_scan(problem: Problem) -> Scan:
         "logdet": LogdetScan,
         "lambda_max": LambdaScan,
     }
-    return kinds[working_criterion(problem)](problem)
+    return kinds[problem.working_criterion](problem)
 
 
 class Scan(ABC):
@@ -252,7 +247,7 @@ class SetPencil:
         if support.size == 0:
             return cls(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
         small = pencil.restrict(support)
-        values, X = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        values, X = small.eigh()
         return cls(values, X, small.A)
 
     def borders(

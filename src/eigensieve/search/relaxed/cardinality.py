@@ -62,9 +62,7 @@ def is_enough(problem: Problem, x: np.ndarray) -> bool:
     support = np.flatnonzero(x)
     if problem.quota is None:
         return support.size >= problem.k
-    assert problem.pencil.blocks is not None
-    counts = np.bincount(problem.pencil.blocks[support], minlength=max(problem.quota) + 1)
-    return all(counts[block] >= need for block, need in problem.quota.items())
+    return bool(np.all(problem.lacks(support) <= 0))
 
 
 def cut(problem: Problem, x: np.ndarray) -> np.ndarray:

@@ -60,12 +60,11 @@ def solve_dspca(
         status = Status.OPTIMAL
     return problem.solution(
         support,
+        budget,
         status=status,
         solver="dspca",
         bound=bound,
-        gap_tol=budget.gap_tol,
         n_iter=relaxation.n_iter,
-        seconds=budget.seconds,
     )
 
 

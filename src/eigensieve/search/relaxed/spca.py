@@ -85,15 +85,10 @@ def spca_components(
         loadings[problem.to_original[support], j] = (
             _unit(b[support], slope[support]) / root[support]
         )
-        solution = problem.with_k(support.size).solution(
-            support,
-            status=found.status,
-            solver="spca",
-            gap_tol=budget.gap_tol,
-            n_iter=found.n_iter,
-            seconds=budget.seconds,
+        part = problem.with_k(support.size)
+        solutions.append(
+            part.solution(support, budget, status=found.status, solver="spca", n_iter=found.n_iter)
         )
-        solutions.append(solution)
     return fix_signs(loadings), solutions
 
 

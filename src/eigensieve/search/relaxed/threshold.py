@@ -32,14 +32,7 @@ def solve_threshold(problem: Problem, budget: Budget, *, vector: str = "x") -> S
         raise OptionError(f"vector is {vector!r}; it must be 'x', 'y' or 'best'")
     supports = [top_k(problem, _scores(problem, reading)) for reading in readings[vector]]
     support = max(supports, key=problem.score) if len(supports) > 1 else supports[0]
-    return problem.solution(
-        support,
-        status=Status.FEASIBLE,
-        solver="threshold",
-        gap_tol=budget.gap_tol,
-        n_iter=1,
-        seconds=budget.seconds,
-    )
+    return problem.solution(support, budget, status=Status.FEASIBLE, solver="threshold", n_iter=1)
 
 
 def _scores(problem: Problem, reading: str) -> np.ndarray:

@@ -15,7 +15,7 @@ from ....pencil.solution import Solution, Status, relative_gap
 from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
 from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import may_exceed, screen, spectral_upper_bound
+from ...spectral_bound import TraceBound, screen, spectral_upper_bound
 from ..coverage import CoverageCount, blocks_and_needs
 from ..tree import (
     FREE,
@@ -184,7 +184,7 @@ def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, flo
     features, part = problem.features, problem
     blocks, needs = blocks_and_needs(problem)
     while True:
-        keep = may_exceed(part, cut)
+        keep = TraceBound(part).may_exceed(cut)
         features = features[keep]
         if np.any(np.bincount(blocks[features], minlength=needs.size) < needs):
             return features, cut
