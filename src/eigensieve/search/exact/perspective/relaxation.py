@@ -18,7 +18,7 @@ from scipy import linalg
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import DOMINANT, EPS
-from ....pencil.factor_pencil import FactorPencil, quadratic_forms
+from ....pencil.factor_pencil import quadratic_forms
 from ....pencil.grading import align, cancellation
 from ....pencil.problem import Problem
 from ....pencil.row_factor import RowFactor
@@ -99,8 +99,8 @@ class ScaledPencil:
 
     def diagonal(self, index: np.ndarray | slice) -> np.ndarray:
         """Some entries of D."""
-        if isinstance(self.pencil, FactorPencil):
-            return self.pencil.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
+        if self.pencil.factors:
+            return self.pencil.factors.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
         return self._least[index]
 
     @cached_property
@@ -122,10 +122,11 @@ class ScaledPencil:
 
     def _product(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         pencil, scales = self.pencil, np.outer(self.scale(rows), self.scale(columns))
-        if not isinstance(pencil, FactorPencil):
+        if not pencil.factors:
             return pencil.B[np.ix_(rows, columns)] * scales
-        W = pencil.W[:, columns]
-        return ((W if rows is columns else pencil.W[:, rows]).T @ W) * scales
+        every = pencil.factors.W
+        W = every[:, columns]
+        return ((W if rows is columns else every[:, rows]).T @ W) * scales
 
     def single(self) -> Any:
         """What every feature is worth alone, where its pencil lies."""
@@ -134,9 +135,9 @@ class ScaledPencil:
 
     def columns(self, index: np.ndarray) -> np.ndarray | None:
         """Some columns of W with B = W'W + diag(D); None where B is dense."""
-        if not isinstance(self.pencil, FactorPencil):
+        if not self.pencil.factors:
             return None
-        return self.pencil.W[:, index] * self.scale(index)
+        return self.pencil.factors.W[:, index] * self.scale(index)
 
     def prices(self, T: np.ndarray, W_T: np.ndarray | None, X: np.ndarray, G: np.ndarray) -> Any:
         """The gradient (p,) outside T, where the pencil lies; see `evaluate` for X and G."""
