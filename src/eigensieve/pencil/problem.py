@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, OptionError, PencilError
+from ..errors import InputError, PencilError
 from .budget import Budget
-from .checks import check_k
+from .checks import check_choice, check_k
 from .criteria import (
     CRITERIA,
     count_positive,
@@ -92,15 +92,6 @@ class Problem:
         place = np.minimum(np.searchsorted(self.to_original, wanted), self.to_original.size - 1)
         return place[self.to_original[place] == wanted]
 
-    def lacks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
-        """By how many features each block falls short of its quota with a set, for a quota."""
-        blocks, quota = self.pencil.blocks, self.quota or {}
-        assert blocks is not None
-        lacks = np.zeros(max(quota) + 1, dtype=np.intp)
-        lacks[list(quota)] = list(quota.values())
-        own = blocks[np.asarray(support, dtype=np.intp)]
-        return lacks - np.bincount(own, minlength=lacks.size)
-
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
         if self.quota is None:
@@ -110,6 +101,21 @@ class Problem:
     def fills_quota(self, support: np.ndarray) -> bool:
         """Whether every block holds exactly its number of features."""
         return self.quota is None or not self.lacks(support).any()
+
+    def blocks_and_needs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The block of every feature, and how many each block gives; one block without quotas."""
+        if self.quota is None:
+            return np.zeros(self.pencil.size, dtype=np.int64), np.array([self.k])
+        assert self.pencil.blocks is not None
+        needs = np.zeros(max(self.quota) + 1, dtype=np.int64)
+        for block, most in self.quota.items():
+            needs[block] = most
+        return self.pencil.blocks.astype(np.int64), needs
+
+    def lacks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+        """How many features each block still needs beside those of a set."""
+        blocks, needs = self.blocks_and_needs()
+        return needs - np.bincount(blocks[np.asarray(support, np.intp)], minlength=needs.size)
 
     def score(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, from scratch."""
@@ -207,8 +213,7 @@ def make_problem(
 
 def check_criterion(criterion: str, pencil: Pencil) -> None:
     """Raise unless the criterion is known and makes sense for the pencil."""
-    if criterion not in CRITERIA:
-        raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+    check_choice(criterion, "criterion", CRITERIA)
     if criterion != "lambda_max" and not pencil.is_psd:
         raise PencilError(
             f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "

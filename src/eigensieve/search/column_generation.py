@@ -20,7 +20,7 @@ from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.problem import Problem
 from .greedy.forward import make_state
-from .greedy.swap import Scan, make_scan
+from .greedy.swap import make_scan
 from .secular import first_max
 
 # Columns that the search starts with.
@@ -182,7 +182,7 @@ class _Confirmation:
                     self._offer((number, slot), score, int(features[rival]))
             for number, (support, winner) in enumerate(self.trail.scans):
                 places = np.searchsorted(features, support)
-                scan = _loaded_scan(problem, places)
+                scan = make_scan(problem.with_k(places.size), places)
                 move = scan.best(np.flatnonzero(~np.isin(places, problem.include)), Budget())
                 if move is not None and features[move[1]] != winner:
                     places[move[0]] = move[1]
@@ -241,9 +241,3 @@ def _rivals_of_order(
             candidates = candidates[candidates != rival]
         state.add(int(winner), slot)
         outside[winner] = False
-
-
-def _loaded_scan(problem: Problem, support: np.ndarray) -> Scan:
-    scan = make_scan(problem.with_k(support.size))
-    scan.load(support)
-    return scan

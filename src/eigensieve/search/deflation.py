@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ..errors import OptionError
+from ..pencil.checks import check_choice
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.pencil import Pencil
 
@@ -24,8 +24,7 @@ DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
 
 def check_deflation(method: str) -> None:
     """Raise unless the method is known."""
-    if method not in DEFLATIONS:
-        raise OptionError(f"deflation is {method!r}; it must be one of {', '.join(DEFLATIONS)}")
+    check_choice(method, "deflation", DEFLATIONS)
 
 
 def deflate(pencil: Pencil, vectors: np.ndarray, method: str = "projection") -> Pencil:

@@ -21,7 +21,6 @@ from ..pencil.factor_pencil import quadratic_forms
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.row_factor import weighted_gram
-from .exact.coverage import blocks_and_needs
 
 # Combinations of squared eigenvectors, by weights of the eigenvalues: (m,) -> (p,).
 Combine = Callable[[np.ndarray], np.ndarray]
@@ -70,10 +69,8 @@ class TraceBound:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         pencil = problem.pencil
-        self.blocks, self.needs = blocks_and_needs(problem)
-        self.needs = self.needs - np.bincount(
-            self.blocks[problem.include], minlength=self.needs.size
-        )
+        self.blocks, _ = problem.blocks_and_needs()
+        self.needs = problem.lacks(problem.include)
         self.is_diagonal = pencil.has_diagonal_B
         scale = 1.0 / np.sqrt(pencil.diagonal_below)
         self.values, self.combine, self.is_whole = _spectrum(pencil, scale)
@@ -180,10 +177,9 @@ def _by_levels(problem: Problem, value: float) -> float:
     d = 1.0 / np.sqrt(pencil.diag_B)
     unit = pencil.scale or 1.0
     A, B = pencil.A * np.outer(d, d) / unit, pencil.B * np.outer(d, d)
-    blocks, needs = blocks_and_needs(problem)
+    blocks, needs = problem.blocks_and_needs()[0], problem.lacks(problem.include)
     inside = problem.include.astype(np.int64)
     free = np.setdiff1d(problem.features, inside)
-    needs = needs - np.bincount(blocks[inside], minlength=needs.size)
     values = generalized_eigh(A, B)[0]
     top = float(values[0])
     high = top + MARGIN * max(abs(top), 1.0) + value_rounding(values, A, B, "lambda_max")

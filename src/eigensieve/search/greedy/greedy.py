@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import OptionError
 from ...pencil.budget import Budget
-from ...pencil.checks import check_k
+from ...pencil.checks import check_choice, check_flag, check_k
 from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
@@ -77,7 +77,8 @@ def greedy_path(
         p k^2 is above 2e6 only the best of all starts is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
-    _check_options(direction, swap)
+    check_flag(swap, "swap")
+    check_choice(direction, "direction", DIRECTIONS)
     if n_starts is None:
         n_starts = N_STARTS if swap and problem.working_criterion == "lambda_max" else 0
     if max_iter is not None:
@@ -149,13 +150,6 @@ def _search_on_disk(
             status = Status.FEASIBLE
         solutions[k] = replace(solution, status=status, scale=problem.unit, seconds=budget.seconds)
     return solutions
-
-
-def _check_options(direction: str, swap: bool) -> None:
-    if not isinstance(swap, bool | np.bool_):
-        raise OptionError(f"swap is {swap!r}; it must be True or False")
-    if direction not in DIRECTIONS:
-        raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
 
 
 def _resolve_direction(problem: Problem, direction: str) -> str:

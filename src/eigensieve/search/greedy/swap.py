@@ -50,20 +50,14 @@ def swap_refine(
     stopped = budget.stop()
     if stopped is not None:
         return np.sort(S), 0, stopped
-    scan = make_scan(problem)
     with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
-        return _climb(problem, scan, S, removable, budget, watch)
+        return _climb(problem, S, removable, budget, watch)
 
 
 def _climb(
-    problem: Problem,
-    scan: Scan,
-    S: np.ndarray,
-    removable: np.ndarray,
-    budget: Budget,
-    watch: Watch | None,
+    problem: Problem, S: np.ndarray, removable: np.ndarray, budget: Budget, watch: Watch | None
 ) -> tuple[np.ndarray, int, Status]:
-    scan.load(S)
+    scan = make_scan(problem, S)
     value, is_fresh, swaps = problem.score(S), True, 0
     most = MAX_SWAPS if budget.max_iter is None else budget.max_iter
     while swaps < most:
@@ -93,14 +87,16 @@ def _climb(
     return np.sort(S), swaps, Status.ITERATION_LIMIT
 
 
-def make_scan(problem: Problem) -> Scan:
-    """The swap scan for the problem's criterion."""
+def make_scan(problem: Problem, support: np.ndarray) -> Scan:
+    """The swap scan of a set for the problem's criterion."""
     kinds: dict[str, Callable[[Problem], Scan]] = {
         "trace": TraceScan,
         "logdet": LogdetScan,
         "lambda_max": LambdaScan,
     }
-    return kinds[problem.working_criterion](problem)
+    scan = kinds[problem.working_criterion](problem)
+    scan.load(support)
+    return scan
 
 
 class Scan(ABC):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import OptionError
 from ...pencil.budget import Budget
-from ...pencil.checks import check_number
+from ...pencil.checks import check_flag, check_number
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
 from ..greedy.swap import swap_refine
@@ -45,8 +44,7 @@ def solve_dspca(
     valid, only less tight. The same holds for quotas.
     """
     check_number(tol, "tol", 0.0, 1.0, "a number from 0 to 1")
-    if not isinstance(swap, bool | np.bool_):
-        raise OptionError(f"swap is {swap!r}; it must be True or False")
+    check_flag(swap, "swap")
     root = problem.pencil.diagonal_root()
     assert root is not None  # see _refuses
     relaxation = Relaxation(problem.pencil.with_identity_B(root).A, problem.k)
