@@ -1,6 +1,7 @@
 """Pencils kept as factors."""
 
 import numpy as np
+import pytest
 
 import eigensieve as es
 
@@ -18,3 +19,26 @@ def test_a_semidefinite_A_has_a_factor_without_signs() -> None:
     np.testing.assert_allclose(factor.T @ factor, H.T @ core @ H, atol=1e-12)
     for solver in ("greedy", "exact"):
         es.solve(pencil, 3, solver, "trace").verify(pencil)
+
+
+@pytest.mark.parametrize("rows_of_W", [0, 4])
+def test_what_solvers_ask_is_the_same_of_matrices_and_of_factors(rows_of_W: int) -> None:
+    rng = np.random.default_rng(1)
+    H, W, d = rng.normal(size=(3, 6)), rng.normal(size=(rows_of_W, 6)), rng.uniform(1, 2, size=6)
+    core = np.diag([2.0, 1.0, -1.0])
+    kept = es.FactorPencil(H, W, d, core=core)
+    dense = es.Pencil(kept.A, kept.B)
+    assert kept.factors is kept
+    assert dense.factors is None
+    assert (kept.max_rank, dense.max_rank) == (3, 6)
+    np.testing.assert_allclose(kept.column_lengths(), dense.column_lengths())
+    np.testing.assert_allclose(kept.negated().top()[0], dense.negated().top()[0])
+    np.testing.assert_allclose(kept.negated().apply_A(d), -(dense.A @ d))
+    for pencil in (kept, dense):
+        root = pencil.diagonal_root()
+        assert (root is None) == (rows_of_W > 0)
+        assert np.linalg.eigvalsh(kept.B - np.diag(pencil.diagonal_below))[0] >= -1e-12
+        if root is not None:
+            scaled = pencil.with_identity_B(root)
+            assert scaled.has_identity_B
+            np.testing.assert_allclose(scaled.A, kept.A / np.sqrt(np.outer(d, d)))

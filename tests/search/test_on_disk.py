@@ -204,7 +204,7 @@ def test_an_exact_search_of_too_many_features_leaves_the_root_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, found, _ = lda_pair(2, 3, 0.05)
-    monkeypatch.setattr("eigensieve.search.on_disk.LOADED_ENTRIES", 0)
+    monkeypatch.setattr("eigensieve.tables.streamed_pencil.LOADED_ENTRIES", 0)
     solution = es.solve(found, 4, solver="exact", criterion="trace")
     solution.verify(found)
     assert solution.status is Status.GAP_LIMIT

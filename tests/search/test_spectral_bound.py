@@ -11,7 +11,7 @@ import pytest
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
 from eigensieve.search import spectral_bound as module
-from eigensieve.search.spectral_bound import may_exceed, spectral_upper_bound
+from eigensieve.search.spectral_bound import TraceBound, spectral_upper_bound
 from tests.contracts.bank import problem_bank
 from tests.oracles import naive
 
@@ -40,7 +40,7 @@ def test_bound_holds_for_every_set(
             assert bound <= top + slack * max(top, pencil.scale) or name == "zero A"
             assert spectral_upper_bound(problem, float(values.max())) >= values.max()
             middle = float(np.median(values))
-            mask = may_exceed(problem, middle)
+            mask = TraceBound(problem).may_exceed(middle)
             above = {j for S, v in zip(sets, values) if v > middle for j in S}
             assert above <= set(np.flatnonzero(mask).tolist())
 
@@ -78,4 +78,4 @@ def test_wide_data_are_quick_and_tight() -> None:
     assert time.perf_counter() - began < 3.0  # .1 s where nothing else runs
     value = problem.score(np.argsort(-np.abs(problem.pencil.top()[1][:, 0]))[:10])
     assert value <= bound <= 1.2 * value
-    assert np.count_nonzero(may_exceed(problem, value)) < 100
+    assert np.count_nonzero(TraceBound(problem).may_exceed(value)) < 100

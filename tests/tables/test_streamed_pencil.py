@@ -192,6 +192,6 @@ def test_the_root_bound_of_pca_is_found_in_memory_or_not_at_all(
     S = np.array([1, 20, 30, 40])
     bounds = [root_bound(make_problem(each, 4), S) for each in (found, expected)]
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-8)
-    monkeypatch.setattr("eigensieve.search.quick_bound.LOADED_ENTRIES", 0)
+    monkeypatch.setattr("eigensieve.tables.streamed_pencil.LOADED_ENTRIES", 0)
     assert root_bound(make_problem(found, 4), S) == np.inf
     assert np.isfinite(root_bound(make_problem(found, 1), S[:1]))

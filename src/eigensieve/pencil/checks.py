@@ -1,14 +1,24 @@
-"""Numbers that users give: one place for their limits and their error messages."""
+"""Numbers and matrices that users give: one place for their limits and their error messages."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
 
-from ..errors import InputError, OptionError
+from ..errors import InputError, OptionError, PencilError
+from .magnitudes import LARGEST
+
+SYMMETRY_TOL = 1e-8
+# B with unit diagonal and an eigenvalue below this is singular to working precision.
+SINGULAR = 1e-13
+# Entries are squares of data, as it were; their own squares and quotients must not overflow.
+MAX_SIZE, MIN_SIZE = 100 * LARGEST**2, 1e-200
 
 
 def check_number(value: Any, name: str, low: float, high: float, allowed: str) -> float:
@@ -19,6 +29,18 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
     if not low <= number <= high:
         raise OptionError(f"{name} is {value!r}; it must be {allowed}")
     return number
+
+
+def check_choice(value: Any, name: str, known: Collection[str]) -> None:
+    """Raise unless the value is one of the names that are known."""
+    if not isinstance(value, str) or value not in known:
+        raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+
+
+def check_flag(value: Any, name: str) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name} is {value!r}; it must be True or False")
 
 
 def check_labels(labels: np.ndarray) -> None:
@@ -60,3 +82,66 @@ def check_k(k: Any, name: str = "k") -> int:
     if number < 1:
         raise wrong
     return number
+
+
+def finite(value: ArrayLike, name: str) -> np.ndarray:
+    """The value as an array of finite numbers."""
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PencilError(f"{name} must hold numbers only: {error}") from error
+    if not np.isfinite(array).all():
+        bad = int(np.size(array) - np.isfinite(array).sum())
+        raise PencilError(f"{name} has {bad} NaN or infinite entries; remove or impute them first")
+    return array
+
+
+def symmetric(value: ArrayLike, name: str) -> np.ndarray:
+    """The value as a symmetric matrix that is not empty."""
+    M = finite(value, name)
+    if M.ndim != 2 or M.shape[0] != M.shape[1]:
+        raise PencilError(f"{name} must be a square matrix; it has shape {M.shape}")
+    if M.shape[0] == 0:
+        raise PencilError(f"{name} is empty: a pencil needs at least one feature")
+    size = float(np.abs(M).max())
+    if size > MAX_SIZE:
+        raise PencilError(
+            f"{name} has entries of size {size:.1e}; rescale it: at most {MAX_SIZE:.0e}"
+        )
+    asymmetry = float(np.abs(M - M.T).max())
+    if asymmetry > SYMMETRY_TOL * size:
+        raise PencilError(
+            f"{name} is not symmetric: |{name} - {name}'| reaches {asymmetry:.3g}; "
+            f"use ({name} + {name}.T) / 2 if that is round-off"
+        )
+    return (M + M.T) / 2
+
+
+def require_positive_definite(B: np.ndarray) -> None:
+    """Raise unless B is, with some digits to spare."""
+    diagonal = np.diag(B)
+    if 0 < diagonal.min() < MIN_SIZE:
+        raise PencilError(
+            f"B has {diagonal.min():.1e} on its diagonal; rescale it to {MIN_SIZE:.0e} at least"
+        )
+    if diagonal.min() > 0:
+        d = 1.0 / np.sqrt(diagonal)
+        scaled = B * np.outer(d, d)
+        smallest = float(linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0])
+        if smallest > SINGULAR:
+            return
+    smallest = float(linalg.eigvalsh(B, subset_by_index=[0, 0])[0])
+    raise PencilError(
+        f"B must be positive definite, and its smallest eigenvalue is {smallest:.3g}; "
+        "add a ridge (B + 1e-6 * mean(diag B) * I) or shrink B towards its diagonal"
+    )
+
+
+def check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
+    """The block of each of p features, numbered 0, 1, ..."""
+    if blocks is None:
+        return None
+    array = np.asarray(blocks)
+    if array.shape != (p,):
+        raise PencilError(f"blocks must name the block of each of the {p} features")
+    return np.unique(array, return_inverse=True)[1].astype(np.intp)

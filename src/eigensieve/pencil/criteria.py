@@ -15,33 +15,18 @@ For a positive semidefinite A all three never fall when a feature is added
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy import linalg
 
 from ..errors import OptionError, PencilError
 
-if TYPE_CHECKING:
-    from .pencil import Pencil
-
 CRITERIA = ("lambda_max", "trace", "logdet")
 # Eigenvalues of a semidefinite A below this share of the largest count as zero.
 NOISE = 1e-13
 EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)  # stands for zero in a denominator
 # Beside an eigenvalue above this the others are too inexact for log-det.
 DOMINANT = 1e6
-
-
-def check_criterion(criterion: str, pencil: Pencil) -> None:
-    """Raise unless the criterion is known and makes sense for the pencil."""
-    if criterion not in CRITERIA:
-        raise OptionError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
-    if criterion != "lambda_max" and not pencil.is_psd:
-        raise PencilError(
-            f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "
-            "eigenvalues; use criterion='lambda_max'"
-        )
 
 
 def score_values(values: np.ndarray, criterion: str) -> float:

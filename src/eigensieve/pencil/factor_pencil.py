@@ -12,18 +12,10 @@ from scipy import linalg
 
 from ..errors import OptionError, PencilError
 from ..tables.operators.centred_rows import CentredRows
+from .checks import MAX_SIZE, MIN_SIZE, check_blocks, finite, symmetric
 from .criteria import EPS, fix_signs
 from .magnitudes import LARGEST
-from .pencil import (
-    MAX_SIZE,
-    MIN_SIZE,
-    PSD_TOL,
-    Pencil,
-    check_blocks,
-    finite,
-    identity_columns,
-    symmetric,
-)
+from .pencil import PSD_TOL, Pencil, identity_columns
 from .row_factor import RowFactor, column_squares, weighted_gram
 from .turned_rows import turn_rows
 
@@ -86,6 +78,14 @@ class FactorPencil(Pencil):
         self.blocks = check_blocks(blocks, self.size)
 
     @property
+    def factors(self) -> FactorPencil:
+        return self
+
+    @property
+    def max_rank(self) -> int:
+        return len(self.H)
+
+    @property
     def size(self) -> int:
         return self.H.shape[1]
 
@@ -103,6 +103,17 @@ class FactorPencil(Pencil):
     @property
     def has_identity_B(self) -> bool:
         return self.W.shape[0] == 0 and bool(np.all(self.d == 1.0))
+
+    @property
+    def has_diagonal_B(self) -> bool:
+        return len(self.W) == 0
+
+    def diagonal_root(self) -> np.ndarray | None:
+        return None if column_squares(self.W).any() else np.sqrt(self.diag_B)
+
+    @cached_property
+    def diagonal_below(self) -> np.ndarray:
+        return self.d
 
     def _refuse_dense(self) -> None:
         if self.size > DENSE_LIMIT:
@@ -252,11 +263,34 @@ class FactorPencil(Pencil):
         norm = float(np.abs(linalg.eigvalsh(self.core)).max())
         return norm * column_squares(self.H) / self.diag_B
 
-    def take(self, index: np.ndarray) -> Pencil:
+    def column_lengths(self) -> np.ndarray:
+        scale = 1.0 / np.sqrt(self.diag_B)
+        G = weighted_gram(self.H, np.square(scale))
+        if self.core is not None:
+            G = self.core @ G @ self.core
+        return np.square(scale) * quadratic_forms(self.H, G)
+
+    def take(self, index: np.ndarray) -> FactorPencil:
         H, W = take_columns(self.H, index), take_columns(self.W, index)
-        part = FactorPencil(H, W, self.d[index], core=self.core)
+        part = self._alike(H, W, self.d[index], self.core)
         part.blocks = None if self.blocks is None else self.blocks[index]
         return part
+
+    def negated(self) -> Pencil:
+        return self.with_A(self.H, -np.eye(len(self.H)) if self.core is None else -self.core)
+
+    def with_identity_B(self, root: np.ndarray) -> Pencil:
+        return FactorPencil(self.H / root, None, np.ones(self.size), core=self.core)
+
+    def with_A(self, H: Any, core: np.ndarray | None) -> FactorPencil:
+        """The pencil with another A and the same B."""
+        other = self._alike(H, self.W, self.d, core)
+        other.blocks = self.blocks
+        return other
+
+    def _alike(self, H: Any, W: Any, d: np.ndarray, core: np.ndarray | None) -> FactorPencil:
+        """A pencil of the same kind."""
+        return FactorPencil(H, W, d, core=core)
 
 
 def _without_signs(H: Any, signs: np.ndarray, d: np.ndarray) -> Any:

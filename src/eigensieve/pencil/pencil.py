@@ -19,17 +19,12 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
+from .checks import MAX_SIZE, MIN_SIZE, check_blocks, require_positive_definite, symmetric
 from .criteria import DOMINANT, NOISE, fix_signs, generalized_eigh
 from .grading import graded_factor, is_graded, unit_form
-from .magnitudes import LARGEST
 from .recipe import Recipe
 
-SYMMETRY_TOL = 1e-8
 PSD_TOL = 1e-9
-# B with unit diagonal and an eigenvalue below this is singular to working precision.
-SINGULAR = 1e-13
-# Entries are squares of data, as it were; their own squares and quotients must not overflow.
-MAX_SIZE, MIN_SIZE = 100 * LARGEST**2, 1e-200
 # So many leading eigenvectors are remembered.
 MAX_KEPT_EIGENVECTORS = 3
 # Above this many features they are found by iteration where that will do.
@@ -73,7 +68,7 @@ class Pencil:
         if self._B is not None:
             if self._B.shape != self._A.shape:
                 raise PencilError(f"A is {self._A.shape} and B is {self._B.shape}; they must agree")
-            _require_positive_definite(self._B)
+            require_positive_definite(self._B)
         if self.scale > MAX_SIZE or 0 < self.scale < MIN_SIZE:
             raise PencilError(
                 f"A / B is of size {self.scale:.1e}; rescale A: sizes between {MIN_SIZE:.0e} and "
@@ -100,6 +95,41 @@ class Pencil:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size})"
 
+    # -- what it can do, for solvers that have a choice ---------------------------------
+
+    # whether its columns are at hand; otherwise `load` and `parts` read them from disk
+    in_memory: bool = True
+    has_A_on_disk: bool = False
+    # how much more arithmetic it may be asked for than a processor does in the same time
+    speed: float = 1.0
+
+    @property
+    def factors(self) -> Any:
+        """Itself if A and B are kept as factors (a `FactorPencil`); None if they are matrices."""
+        return None
+
+    @property
+    def working(self) -> Any:
+        """Where vectors over all features belong: has diag_A, diag_B, factor_A, and W, d if any.
+
+        Their array namespace is that of a device if the rows lie there.
+        """
+        return self
+
+    @property
+    def factor_A(self) -> Any:
+        """H (c, p) with A = H'H, where A is semidefinite."""
+        return self.spectral_factor[0]
+
+    @property
+    def max_rank(self) -> int:
+        """What the rank of A cannot exceed, without a look at A."""
+        return self.size
+
+    def in_memory_if_small(self) -> Pencil:
+        """The pencil; read as a whole if it is on disk, but no larger than one block of it."""
+        return self
+
     # -- what every solver may ask -------------------------------------------------
 
     @property
@@ -121,6 +151,25 @@ class Pencil:
     def has_identity_B(self) -> bool:
         """Whether B is the identity."""
         return self._B is None
+
+    @property
+    def has_diagonal_B(self) -> bool:
+        """Whether B is known to be diagonal, without a look at its entries."""
+        return self.has_identity_B
+
+    def diagonal_root(self) -> np.ndarray | None:
+        """The square root of B as a vector, or None if B has other entries than its diagonal."""
+        others = self._B is not None and int(np.count_nonzero(self._B)) > self.size
+        return None if others else np.sqrt(self.diag_B)
+
+    @cached_property
+    def diagonal_below(self) -> np.ndarray:
+        """A diagonal D <= B, in the order of semidefinite matrices."""
+        if self._B is None:
+            return self.diag_B
+        d = 1.0 / np.sqrt(self.diag_B)
+        smallest = linalg.eigvalsh(self._B * np.outer(d, d), subset_by_index=[0, 0])[0]
+        return self.diag_B * max(float(smallest) - 1e-14 * self.size, 1e-300)
 
     @cached_property
     def diag_A(self) -> np.ndarray:
@@ -181,8 +230,12 @@ class Pencil:
         values, vectors = known[m]
         return values, vectors
 
+    def eigh(self) -> tuple[np.ndarray, np.ndarray]:
+        """All eigenvalues, descending, and B-orthonormal eigenvectors."""
+        return generalized_eigh(self._A, self._B)
+
     def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
-        values, vectors = generalized_eigh(self._A, self._B)
+        values, vectors = self.eigh()
         return values[:m], fix_signs(vectors[:, :m])
 
     def leading(self, m: int = 1) -> np.ndarray:
@@ -250,11 +303,26 @@ class Pencil:
         d = 1.0 / np.sqrt(self.diag_B)
         return np.abs(self._A * np.outer(d, d)).max(axis=1)
 
+    def column_lengths(self) -> np.ndarray:
+        """The squared lengths of the columns of A, where diag(B) = 1."""
+        scale = 1.0 / np.sqrt(self.diag_B)
+        return np.square(scale) * (np.square(self._A) @ np.square(scale))
+
+    # -- other pencils from this one -------------------------------------------------
+
     def take(self, index: np.ndarray) -> Pencil:
         """The pencil of a subset of the features, in the same form."""
         part = self.restrict(index)
         part.blocks = None if self.blocks is None else self.blocks[index]
         return part
+
+    def negated(self) -> Pencil:
+        """The pencil (-A, B)."""
+        return Pencil._trusted(-self._A, self._B)
+
+    def with_identity_B(self, root: np.ndarray) -> Pencil:
+        """The pencil in y = root * x, for the `diagonal_root` of B: there B is the identity."""
+        return Pencil._trusted(self._A / np.outer(root, root), None)
 
 
 def _lanczos(A: np.ndarray, B: np.ndarray | None, m: int) -> np.ndarray:
@@ -284,62 +352,3 @@ def identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndar
     columns = np.zeros((p, rows.size))
     columns[rows, np.arange(rows.size)] = 1.0
     return columns
-
-
-def finite(value: ArrayLike, name: str) -> np.ndarray:
-    try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise PencilError(f"{name} must hold numbers only: {error}") from error
-    if not np.isfinite(array).all():
-        bad = int(np.size(array) - np.isfinite(array).sum())
-        raise PencilError(f"{name} has {bad} NaN or infinite entries; remove or impute them first")
-    return array
-
-
-def symmetric(value: ArrayLike, name: str) -> np.ndarray:
-    M = finite(value, name)
-    if M.ndim != 2 or M.shape[0] != M.shape[1]:
-        raise PencilError(f"{name} must be a square matrix; it has shape {M.shape}")
-    if M.shape[0] == 0:
-        raise PencilError(f"{name} is empty: a pencil needs at least one feature")
-    size = float(np.abs(M).max())
-    if size > MAX_SIZE:
-        raise PencilError(
-            f"{name} has entries of size {size:.1e}; rescale it: at most {MAX_SIZE:.0e}"
-        )
-    asymmetry = float(np.abs(M - M.T).max())
-    if asymmetry > SYMMETRY_TOL * size:
-        raise PencilError(
-            f"{name} is not symmetric: |{name} - {name}'| reaches {asymmetry:.3g}; "
-            f"use ({name} + {name}.T) / 2 if that is round-off"
-        )
-    return (M + M.T) / 2
-
-
-def _require_positive_definite(B: np.ndarray) -> None:
-    diagonal = np.diag(B)
-    if 0 < diagonal.min() < MIN_SIZE:
-        raise PencilError(
-            f"B has {diagonal.min():.1e} on its diagonal; rescale it to {MIN_SIZE:.0e} at least"
-        )
-    if diagonal.min() > 0:
-        d = 1.0 / np.sqrt(diagonal)
-        scaled = B * np.outer(d, d)
-        smallest = float(linalg.eigvalsh(scaled, subset_by_index=[0, 0])[0])
-        if smallest > SINGULAR:
-            return
-    smallest = float(linalg.eigvalsh(B, subset_by_index=[0, 0])[0])
-    raise PencilError(
-        f"B must be positive definite, and its smallest eigenvalue is {smallest:.3g}; "
-        "add a ridge (B + 1e-6 * mean(diag B) * I) or shrink B towards its diagonal"
-    )
-
-
-def check_blocks(blocks: Sequence[int] | None, p: int) -> np.ndarray | None:
-    if blocks is None:
-        return None
-    array = np.asarray(blocks)
-    if array.shape != (p,):
-        raise PencilError(f"blocks must name the block of each of the {p} features")
-    return np.unique(array, return_inverse=True)[1].astype(np.intp)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from .checks import check_k
+from ..errors import InputError, PencilError
+from .budget import Budget
+from .checks import check_choice, check_k
 from .criteria import (
-    check_criterion,
+    CRITERIA,
     count_positive,
     criterion_unit,
     factor_eigenvalues,
     factor_rounding,
     fix_signs,
-    generalized_eigh,
     score_values,
     value_rounding,
 )
@@ -62,14 +62,29 @@ class Problem:
         """The unit in which a gap near zero is measured."""
         return criterion_unit(self.pencil.scale, self.criterion)
 
+    @property
+    def working_criterion(self) -> str:
+        """The cheapest criterion that orders the sets alike: with a rank-one A, the trace."""
+        return "trace" if self.pencil.is_rank_one else self.criterion
+
     def with_k(self, k: int | Sequence[int]) -> Problem:
         """The same problem with another cardinality, or another one per block."""
         if isinstance(k, int | np.integer):
-            return replace(self, k=int(k))
-        quota = _quota(self.pencil, k)
-        problem = replace(self, k=sum(quota.values()), quota=quota)
+            _check_size(int(k), self.pencil.size, self.n_features)
+            problem = replace(self, k=int(k))
+        else:
+            quota = _quota(self.pencil, k)
+            problem = replace(self, k=sum(quota.values()), quota=quota)
         _check_feasible(problem)
         return problem
+
+    def on_all(self, pencil: Pencil) -> Problem:
+        """The same problem on the user's pencil, where excluded features are still there."""
+        check_criterion(self.criterion, pencil)
+        places = np.arange(pencil.size)
+        return replace(
+            self, pencil=pencil, include=self.to_original[self.include], to_original=places
+        )
 
     def to_local(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The user's feature indices, as indices of the problem's pencil; excluded ones go."""
@@ -81,21 +96,26 @@ class Problem:
         """A mask of the features whose block can still take one more."""
         if self.quota is None:
             return np.ones(self.pencil.size, dtype=bool)
-        blocks = self.pencil.blocks
-        assert blocks is not None
-        taken = np.bincount(blocks[np.asarray(support, dtype=np.intp)], minlength=blocks.max() + 1)
-        has_room = np.ones(taken.size, dtype=bool)
-        for block, most in self.quota.items():
-            has_room[block] = taken[block] < most
-        return has_room[blocks]
+        return (self.lacks(support) > 0)[self.pencil.blocks]
 
     def fills_quota(self, support: np.ndarray) -> bool:
         """Whether every block holds exactly its number of features."""
+        return self.quota is None or not self.lacks(support).any()
+
+    def blocks_and_needs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The block of every feature, and how many each block gives; one block without quotas."""
         if self.quota is None:
-            return True
+            return np.zeros(self.pencil.size, dtype=np.int64), np.array([self.k])
         assert self.pencil.blocks is not None
-        chosen = self.pencil.blocks[support]
-        return all(np.count_nonzero(chosen == b) == most for b, most in self.quota.items())
+        needs = np.zeros(max(self.quota) + 1, dtype=np.int64)
+        for block, most in self.quota.items():
+            needs[block] = most
+        return self.pencil.blocks.astype(np.int64), needs
+
+    def lacks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
+        """How many features each block still needs beside those of a set."""
+        blocks, needs = self.blocks_and_needs()
+        return needs - np.bincount(blocks[np.asarray(support, np.intp)], minlength=needs.size)
 
     def score(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, from scratch."""
@@ -120,14 +140,25 @@ class Problem:
             values = factor_eigenvalues(H, B)
             score = score_values(values, self.criterion)
             return score, lambda: factor_rounding(values, B, self.criterion)
-        values, _ = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        values, _ = small.eigh()
         A = small.A * np.outer(d, d)
         return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
 
     def solution(
-        self, support: Sequence[int] | np.ndarray, *, status: Status, solver: str, **details: Any
+        self,
+        support: Sequence[int] | np.ndarray,
+        budget: Budget | None = None,
+        *,
+        status: Status,
+        solver: str,
+        **details: Any,
     ) -> Solution:
-        """The full `Solution` of a set: eigenvectors, values and objective from scratch."""
+        """The full `Solution` of a set: eigenvectors, values and objective from scratch.
+
+        The budget is that of the search, if there was one.
+        """
+        if budget is not None:
+            details = {"gap_tol": budget.gap_tol, "seconds": budget.seconds, **details}
         S = np.sort(np.asarray(support, dtype=np.intp))
         small = self.pencil.restrict(S)
         objective = self.score(S)
@@ -135,7 +166,7 @@ class Problem:
             values, vectors = graded_eigh(small.A, small.B)
             m = values.size
         else:
-            values, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+            values, vectors = small.eigh()
             m = 1 if self.criterion == "lambda_max" else count_positive(values)
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
             status, details["bound"] = Status.OPTIMAL, objective
@@ -161,9 +192,7 @@ def make_problem(
     exclude: Sequence[int] = (),
 ) -> Problem:
     """Validate the constraints and build the `Problem`."""
-    if not isinstance(pencil, Pencil):
-        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
-    inside = _indices(include, pencil.size, "include")
+    inside = _indices(include, check_pencil(pencil).size, "include")
     outside = _indices(exclude, pencil.size, "exclude")
     both = np.intersect1d(inside, outside)
     if both.size:
@@ -173,10 +202,7 @@ def make_problem(
     allowed = np.ones(pencil.size, dtype=bool)
     allowed[outside] = False
     to_original = np.flatnonzero(allowed)
-    if number > to_original.size:
-        raise InputError(
-            f"k is {number}, but only {to_original.size} of {pencil.size} features may be chosen"
-        )
+    _check_size(number, to_original.size, pencil.size)
     part = pencil.take(to_original) if outside.size else pencil
     check_criterion(criterion, part)
     place = np.searchsorted(to_original, inside)
@@ -185,16 +211,36 @@ def make_problem(
     return problem
 
 
+def check_criterion(criterion: str, pencil: Pencil) -> None:
+    """Raise unless the criterion is known and makes sense for the pencil."""
+    check_choice(criterion, "criterion", CRITERIA)
+    if criterion != "lambda_max" and not pencil.is_psd:
+        raise PencilError(
+            f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "
+            "eigenvalues; use criterion='lambda_max'"
+        )
+
+
+def check_pencil(pencil: Any) -> Pencil:
+    """The pencil, if it is one."""
+    if not isinstance(pencil, Pencil):
+        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    return pencil
+
+
+def _check_size(k: int, allowed: int, p: int) -> None:
+    if k > allowed:
+        raise InputError(f"k is {k}, but only {allowed} of {p} features may be chosen")
+
+
 def _check_feasible(problem: Problem) -> None:
     if problem.k < problem.include.size:
         raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
     if problem.quota is None:
         return
-    blocks = problem.pencil.blocks
-    assert blocks is not None
+    short, rest = problem.lacks(problem.include), problem.lacks(problem.features)
     for block, most in problem.quota.items():
-        forced = int(np.count_nonzero(blocks[problem.include] == block))
-        there = int(np.count_nonzero(blocks == block))
+        forced, there = most - short[block], most - rest[block]
         if not forced <= most <= there:
             raise InputError(
                 f"block {block} is to give {most} features, but {forced} are in include "

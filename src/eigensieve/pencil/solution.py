@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import EPS, count_positive, criterion_unit, score_pair, value_rounding
+from .criteria import EPS, TINY, count_positive, criterion_unit, score_pair, value_rounding
 from .grading import graded_rounding, is_graded, unit_rank
 from .pencil import Pencil
 
@@ -125,7 +125,7 @@ class Solution:
         d = 1.0 / np.sqrt(small.diag_B)
         A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
         values = linalg.eigh(A, B, eigvals_only=True)[::-1]
-        unit = max(float(np.abs(values).max()), float(np.abs(A).max()), np.finfo(float).tiny)
+        unit = max(float(np.abs(values).max()), float(np.abs(A).max()), TINY)
         graded = self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B)
         count = unit_rank(A) if graded else count_positive(values)
         if self.values.size != (1 if self.criterion == "lambda_max" else count):
@@ -146,7 +146,7 @@ class Solution:
         _close(self.objective, objective, tol * size + hidden, "objective")
         x = self.loadings / d[:, None]
         # next to the tolerance, what rounding the entries of x alone may do if B_S is near-singular
-        eps = 8 * S.size * np.finfo(float).eps
+        eps = 8 * S.size * EPS
         rough = np.abs(B) @ np.abs(x)
         slack = eps * np.einsum("ij,ij->j", np.abs(x), rough)
         _close(np.einsum("ij,ij->j", x, B @ x), np.ones(self.values.size), tol + slack, "x'Bx")
@@ -205,7 +205,7 @@ def relative_gap(objective: float, bound: float, scale: float) -> float:
     """(bound - objective) / max(|objective|, scale), not below zero."""
     if np.isinf(bound):
         return np.inf
-    return max(bound - objective, 0.0) / max(abs(objective), scale, np.finfo(float).tiny)
+    return max(bound - objective, 0.0) / max(abs(objective), scale, TINY)
 
 
 def _close(

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..pencil.budget import Callback
+from ..pencil.budget import Budget, Callback
 from ..pencil.pencil import Pencil
-from ..pencil.problem import Problem, make_problem
+from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
 from ..pencil.wording import rounded_down, rounded_up
-from .proof.proof import ProofRequest, as_request
+from .proof.proof import ProofRequest, Prover, as_request
 from .quick_bound import root_bound
-from .solve import solve
+from .solve import check_shared, solve_problem
 
 TIME_LIMIT = 10.0
 GIVEN = "given"  # the solver's name where nothing had to be searched
@@ -161,6 +161,7 @@ def certify(
     >>> claim.is_certified, claim.better is None
     (True, True)
     """
+    pencil = check_pencil(pencil).in_memory_if_small()
     chosen = _check_support(support, pencil)
     request = None if proof is None else _request(proof, pencil, chosen)
     pencil, k, unused = _cardinality(pencil, chosen)
@@ -174,21 +175,13 @@ def certify(
         if request is None:
             return _judge(given, given)
         given = replace(given, bound=math.inf)  # the file decides what can be said
-    found = solve(
-        pencil,
-        k,
+    found = solve_problem(
+        problem,
         "exact",
-        criterion,
-        include,
-        exclude,
-        time_limit,
-        gap_tol,
-        n_jobs,
-        callback,
-        random_state,
-        client,
-        request,
-        start=chosen,
+        Budget(time_limit, gap_tol, callback),
+        shared=check_shared(random_state, n_jobs, client),
+        options={"start": chosen},
+        prover=None if request is None else Prover(problem, pencil, request),
     )
     return _judge(given, _with_bound(found, problem))
 
@@ -232,8 +225,6 @@ def _judge(given: Solution, found: Solution) -> Certificate:
 
 
 def _check_support(support: Sequence[int] | np.ndarray, pencil: Pencil) -> np.ndarray:
-    if not isinstance(pencil, Pencil):
-        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
     chosen = np.asarray(support)
     if chosen.dtype == bool and chosen.ndim == 1:
         raise InputError("support must list feature indices, not a mask: use np.flatnonzero(mask)")

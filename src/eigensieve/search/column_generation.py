@@ -19,9 +19,8 @@ from scipy import linalg
 from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.problem import Problem
-from ..tables.streamed_pencil import StreamedPencil
 from .greedy.forward import make_state
-from .greedy.swap import Scan, make_scan
+from .greedy.swap import make_scan
 from .secular import first_max
 
 # Columns that the search starts with.
@@ -87,13 +86,12 @@ def generate(
 
     Parameters
     ----------
-    problem : of a StreamedPencil
+    problem : its pencil is on disk
     wanted : features that the search needs in any case
     search : called with the problem of the working set, and the trail that it is to leave; the
         features of that problem are some of the problem's, in the same order
     """
-    pencil = problem.pencil
-    assert isinstance(pencil, StreamedPencil)
+    pencil = problem.pencil.factors
     columns = np.union1d(wanted, _first_columns(problem))
     here = pencil.load(columns)
     while True:
@@ -147,13 +145,10 @@ class _Confirmation:
     def __init__(
         self, problem: Problem, trail: Trail, columns: np.ndarray, here: FactorPencil
     ) -> None:
-        assert isinstance(problem.pencil, StreamedPencil)
-        self.problem, self.pencil = problem, problem.pencil
+        self.problem, self.pencil = problem, problem.pencil.factors
         self.trail, self.columns = trail, columns
         self.members = np.union1d(trail.members, [np.argmax(self.pencil.scales)])
-        own = here.take(np.searchsorted(columns, self.members))
-        assert isinstance(own, FactorPencil)
-        self.own = own
+        self.own = here.take(np.searchsorted(columns, self.members))
         # decisions know the members' rows only: what W is outside their span is a diagonal
         span = linalg.orth(self.own.W) if len(self.own.W) else self.own.W
         self.span = span if span.shape[1] < span.shape[0] else None
@@ -187,7 +182,7 @@ class _Confirmation:
                     self._offer((number, slot), score, int(features[rival]))
             for number, (support, winner) in enumerate(self.trail.scans):
                 places = np.searchsorted(features, support)
-                scan = _loaded_scan(problem, places)
+                scan = make_scan(problem.with_k(places.size), places)
                 move = scan.best(np.flatnonzero(~np.isin(places, problem.include)), Budget())
                 if move is not None and features[move[1]] != winner:
                     places[move[0]] = move[1]
@@ -246,9 +241,3 @@ def _rivals_of_order(
             candidates = candidates[candidates != rival]
         state.add(int(winner), slot)
         outside[winner] = False
-
-
-def _loaded_scan(problem: Problem, support: np.ndarray) -> Scan:
-    scan = make_scan(problem.with_k(support.size))
-    scan.load(support)
-    return scan

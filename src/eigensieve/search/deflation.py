@@ -15,18 +15,16 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ..errors import OptionError
+from ..pencil.checks import check_choice
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.pencil import Pencil
-from ..tables.streamed_pencil import StreamedPencil
 
 DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
 
 
 def check_deflation(method: str) -> None:
     """Raise unless the method is known."""
-    if method not in DEFLATIONS:
-        raise OptionError(f"deflation is {method!r}; it must be one of {', '.join(DEFLATIONS)}")
+    check_choice(method, "deflation", DEFLATIONS)
 
 
 def deflate(pencil: Pencil, vectors: np.ndarray, method: str = "projection") -> Pencil:
@@ -45,8 +43,8 @@ def deflate(pencil: Pencil, vectors: np.ndarray, method: str = "projection") -> 
         if not x.any():  # the last direction lies in the span of the earlier ones
             return pencil
     Bx = pencil.apply_B(x)
-    if isinstance(pencil, FactorPencil):
-        return _deflate_factor(pencil, x, Bx, method)
+    if pencil.factors:
+        return _deflate_factor(pencil.factors, x, Bx, method)
     A, Ax = pencil.A, pencil.apply_A(x)
     value = float(x @ Ax)
     if method == "projection":
@@ -75,10 +73,7 @@ def _deflate_factor(pencil: FactorPencil, x: np.ndarray, Bx: np.ndarray, method:
         H = np.vstack([H, Bx]) if isinstance(H, np.ndarray) else H.above(Bx[None])
         old = np.eye(len(H) - 1) if core is None else core
         core = linalg.block_diag(old, [[-value]])
-    if isinstance(pencil, StreamedPencil):
-        return pencil.with_A(H, core)
-    blocks = None if pencil.blocks is None else list(pencil.blocks)
-    return FactorPencil(H, pencil.W, pencil.d, core=core, blocks=blocks)
+    return pencil.with_A(H, core)
 
 
 def _without(H: Any, left: np.ndarray, right: np.ndarray) -> Any:

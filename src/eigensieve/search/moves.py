@@ -9,12 +9,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..pencil.budget import Budget
-from ..pencil.criteria import fix_signs, generalized_eigh
-from ..pencil.factor_pencil import FactorPencil, quadratic_forms
+from ..pencil.criteria import fix_signs
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
-from ..pencil.row_factor import weighted_gram
-from ..tables.streamed_pencil import StreamedPencil
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MAX_EIGENVECTORS = 50
@@ -46,8 +43,7 @@ def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
     support = np.flatnonzero(x)
     if support.size == 0:
         raise InputError("x is zero: it has no support to renormalize on")
-    small = pencil.restrict(support)
-    _, vectors = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+    _, vectors = pencil.restrict(support).eigh()
     full = np.zeros(pencil.size)
     full[support] = fix_signs(vectors[:, :1])[:, 0]
     return full
@@ -66,10 +62,9 @@ def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarra
     # stable sort: ties go to the lowest index
     order = candidates[np.argsort(-scores[candidates], kind="stable")]
     if problem.quota is not None:
-        blocks = problem.pencil.blocks
-        assert blocks is not None
-        room = {b: most - np.count_nonzero(blocks[start] == b) for b, most in problem.quota.items()}
-        places = [np.flatnonzero(blocks[order] == b)[:left] for b, left in room.items()]
+        assert problem.pencil.blocks is not None
+        own, lacks = problem.pencil.blocks[order], problem.lacks(start)
+        places = [np.flatnonzero(own == b)[: lacks[b]] for b in problem.quota]
         order = order[np.sort(np.concatenate(places))]
     return np.concatenate([start, order[: problem.k - len(start)]]).astype(np.intp)
 
@@ -119,10 +114,10 @@ def column_supports(problem: Problem, count: int, budget: Budget) -> list[np.nda
     For a semidefinite A and B = I the length of a column, restricted to a set, is a lower bound
     on the set's value. Among thousands of correlated features greedy passes miss such sets.
     """
-    if isinstance(problem.pencil, StreamedPencil):
-        sets = _column_sets_on_disk(problem, problem.pencil, 10 * count)
-    else:
+    if problem.pencil.in_memory:
         sets = _column_sets(problem, 10 * count, budget)
+    else:
+        sets = _column_sets_on_disk(problem, 10 * count)
     best = sorted(dict.fromkeys(sets), key=lambda S: -problem.score(S))[:count]
     return [np.array(S, dtype=np.intp) for S in best]
 
@@ -141,13 +136,10 @@ def _column_sets(problem: Problem, count: int, budget: Budget) -> list[tuple[int
     return [tuple(top_k(problem, np.abs(row))) for row in rows]
 
 
-def _column_sets_on_disk(
-    problem: Problem, pencil: StreamedPencil, count: int
-) -> list[tuple[int, ...]]:
+def _column_sets_on_disk(problem: Problem, count: int) -> list[tuple[int, ...]]:
     """The same by one pass, without a row of all features."""
     k = problem.k
-    columns = _longest(problem)
-    sizes, places = pencil.largest_entries(columns, k)
+    sizes, places = problem.pencil.factors.largest_entries(_longest(problem), k)
     order = np.argsort(-np.square(sizes).sum(axis=1), kind="stable")[:count]
     sets = []
     for row in places[order]:
@@ -171,22 +163,11 @@ def long_columns(problem: Problem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def _longest(problem: Problem) -> np.ndarray:
     """The columns of A that are longest, where diag(B) = 1: as many as can be looked at."""
     pencil = problem.pencil
-    rank = len(pencil.H) if isinstance(pencil, FactorPencil) else 0  # dense: they are there
+    rank = pencil.max_rank if pencil.factors else 0  # dense: they are there
     most = max(BLOCK, int(COLUMN_WORK / ((rank + SORTING) * pencil.size)))
     if most >= pencil.size:
         return problem.features
-    return np.sort(np.argsort(-_column_lengths(pencil), kind="stable")[:most])
-
-
-def _column_lengths(pencil: Pencil) -> np.ndarray:
-    """The squared lengths of the columns of A, where diag(B) = 1."""
-    scale = 1.0 / np.sqrt(pencil.diag_B)
-    if not isinstance(pencil, FactorPencil):
-        return np.square(scale) * (np.square(pencil.A) @ np.square(scale))
-    G = weighted_gram(pencil.H, np.square(scale))
-    if pencil.core is not None:
-        G = pencil.core @ G @ pencil.core
-    return np.square(scale) * quadratic_forms(pencil.H, G)
+    return np.sort(np.argsort(-pencil.column_lengths(), kind="stable")[:most])
 
 
 def _scaled_columns(pencil: Pencil, index: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ what greedy search has found, up to the gap that is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,31 +16,23 @@ from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution, Status
-from ..tables.streamed_pencil import StreamedPencil
 from .column_generation import among
-from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
-from .exact.tree import OUT, Outcome, Target, finish
+from .exact.tree import Outcome, Target, finish
 from .greedy.greedy import solve_greedy
 from .greedy.start import resize
 from .solver import Solver
-from .spectral_bound import TraceBound
-
-DIRECT = ("greedy", "threshold")
-EXACT = ("perspective", "levelset")
-# So many entries of the features that are left are taken into memory (256 MB).
-LOADED_ENTRIES = 2**25
 
 
-def check_on_disk(solver: Solver, problem: Problem) -> None:
-    """Raise unless the solver works on this table on disk."""
-    if solver.name not in DIRECT + EXACT:
+def check_on_disk(solver: Solver, problem: Problem, solvers: Mapping[str, Solver]) -> None:
+    """Raise unless the solver, one of these, works on this table on disk."""
+    if solver.on_disk is None:
+        others = [one for one in solvers.values() if one.on_disk is not None]
+        others.sort(key=lambda one: one.certifies)
         raise OptionError(
             f"solver {solver.name!r} needs the whole table in memory; on a table on disk there are "
-            f"{', '.join(DIRECT + EXACT)} and 'exact'"
+            f"{', '.join(one.name for one in others)} and 'exact'"
         )
-    pencil = problem.pencil
-    assert isinstance(pencil, StreamedPencil)
-    if problem.criterion != "lambda_max" and pencil.rows is pencil.H and solver.name != "greedy":
+    if problem.pencil.has_A_on_disk and problem.criterion not in solver.on_disk.criteria:
         raise OptionError(
             f"solver {solver.name!r} takes criterion 'lambda_max' on this table on disk, not "
             f"{problem.criterion!r}; use 'greedy'"
@@ -51,7 +44,8 @@ def solve_on_disk(
 ) -> Solution:
     """The solution of a solver that `check_on_disk` lets through."""
     assert solver.solve is not None
-    if solver.name in DIRECT:
+    assert solver.on_disk is not None  # see check_on_disk
+    if solver.on_disk.screen is None:
         return solver.solve(problem, budget, **options)
     start, options = options.get("start"), {o: v for o, v in options.items() if o != "start"}
     target = Target(problem, budget.gap_tol)
@@ -59,13 +53,10 @@ def solve_on_disk(
     support = _incumbent(work, budget, start, options.get("random_state"))
     value = work.score(support)
     cut = target.cut(value)
-    screen = _screen_perspective if solver.name == "perspective" else _screen_levelset
-    bound, left = screen(work, support, cut, budget)
+    bound, left = solver.on_disk.screen(work, support, cut, budget)
     stopped = budget.stop() or Status.GAP_LIMIT
-    pencil = problem.pencil
-    assert isinstance(pencil, StreamedPencil)
-    too_many = left.size * len(pencil.rows) > LOADED_ENTRIES
-    if bound <= cut or too_many or stopped is not Status.GAP_LIMIT:
+    pencil = problem.pencil.factors
+    if bound <= cut or not pencil.can_load(left.size) or stopped is not Status.GAP_LIMIT:
         outcome = Outcome(support, value, bound, 1, None if bound <= cut else stopped)
         return finish(outcome, target, budget, solver.name)
     part = among(work, left, pencil.load(left))
@@ -88,28 +79,3 @@ def _incumbent(
         given = resize(problem, np.asarray(start, dtype=np.intp))
         support = max(support, given, key=problem.score)
     return support
-
-
-def _screen_perspective(
-    problem: Problem, support: np.ndarray, cut: float, budget: Budget
-) -> tuple[float, np.ndarray]:
-    """A bound on all sets, and the features that one above the cut may hold."""
-    weights = np.zeros(problem.pencil.size)
-    weights[support] = 1.0
-    state = start_state(problem)
-    root = relax_all(problem, ScaledPencil(problem), state, weights, cut=cut, budget=budget)
-    may_hold = root.fixed(cut, state, problem.k) != OUT
-    may_hold[support] = True
-    return root.bound, np.flatnonzero(may_hold)
-
-
-def _screen_levelset(
-    problem: Problem, support: np.ndarray, cut: float, budget: Budget
-) -> tuple[float, np.ndarray]:
-    traces = TraceBound(problem)
-    if traces.least <= cut:
-        return traces.least, support
-    may_hold = traces.may_exceed(cut)
-    may_hold[problem.include] = True
-    may_hold[support] = True
-    return traces.least, np.flatnonzero(may_hold)

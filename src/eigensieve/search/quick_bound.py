@@ -6,28 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..pencil.factor_pencil import FactorPencil
 from ..pencil.grading import MAX_CANCELLATION
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
-from ..tables.device_pencil import DevicePencil
-from ..tables.streamed_pencil import StreamedPencil
 from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
 from .exact.tree import Target
-from .identity_form import diagonal_root, to_identity_form
 from .relaxed.sparse_pca_relaxation import Relaxation
-from .spectral_bound import diagonal_below, spectral_upper_bound
+from .spectral_bound import spectral_upper_bound
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500
 # A step of the relaxation costs about c^2 p for an A of rank c.
 MAX_WORK = 2e7
-DEVICE_WORK = 1e9
 # The spectral bound costs a few times this much, once: a second is not cheap any more.
 SPECTRAL_WORK = 2e9
-# It is found in memory, for a table on disk of up to so many entries (256 MB).
-LOADED_ENTRIES = 2**25
 # The semidefinite relaxation: up to so many features, where the gap is above a hundredth; a tenth
 # of a second of steps gives nearly all of it.
 RELAXATION_LIMIT = 150
@@ -50,23 +43,22 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     if problem.k == 1:
         # all criteria order single features by the same ratio: the best one is the bound
         return problem.ceiling([int(np.argmax(pencil.diag_A / pencil.diag_B))])
-    if not isinstance(pencil, FactorPencil) and pencil.size > DENSE_LIMIT:
+    if not pencil.factors and pencil.size > DENSE_LIMIT:
         return np.inf
-    if isinstance(pencil, StreamedPencil) and pencil.rows is pencil.H:
-        n, p = pencil.rows.shape
-        if n * p > LOADED_ENTRIES or n * n * p > SPECTRAL_WORK:
+    if pencil.has_A_on_disk:
+        streamed, p = pencil.factors, pencil.size
+        if not streamed.can_load(p) or pencil.max_rank**2 * p > SPECTRAL_WORK:
             return np.inf
-        pencil = pencil.load_all()
+        pencil = streamed.load_all()
         problem = replace(problem, pencil=pencil)
     target = Target(problem, 0.0)
     # sets within the quotas are sets: a bound on all holds for them
     work = replace(target.problem, quota=None)
     c = _rank(pencil)
-    most = DEVICE_WORK if isinstance(pencil, DevicePencil) else MAX_WORK
-    is_cheap = c * c * pencil.size <= most
+    is_cheap = c * c * pencil.size <= MAX_WORK * pencil.speed
     if work.criterion != "lambda_max":
         return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
-    if isinstance(pencil, FactorPencil) and c * c * pencil.size > SPECTRAL_WORK:
+    if pencil.factors and c * c * pencil.size > SPECTRAL_WORK:
         return np.inf
     bound = spectral_upper_bound(problem)
     if is_cheap and pencil.is_psd and c < pencil.size // 2:
@@ -79,9 +71,7 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
 
 def _rank(pencil: Pencil) -> int:
     """The rank of A, or an upper bound on it: its factor is not decomposed for this."""
-    if isinstance(pencil, FactorPencil):
-        return min(len(pencil.H), pencil.size)
-    return min(len(pencil.spectral_factor[0]), pencil.size)
+    return min(pencil.max_rank if pencil.factors else len(pencil.factor_A), pencil.size)
 
 
 def _relaxed_bound(problem: Problem) -> float:
@@ -93,10 +83,10 @@ def _relaxed_bound(problem: Problem) -> float:
     pencil = problem.pencil
     if not 1 < problem.k < pencil.size <= RELAXATION_LIMIT:
         return np.inf
-    root = diagonal_root(pencil)
+    root = pencil.diagonal_root()
     if root is None:
         return np.inf
-    A = to_identity_form(pencil, root).A
+    A = pencil.with_identity_B(root).A
     relaxation = Relaxation(A, problem.k)
     for _ in range(RELAXATION_STEPS):
         relaxation.step()
@@ -133,5 +123,5 @@ def hadamard_bound(problem: Problem) -> float:
 
 def hadamard_gains(pencil: Pencil) -> np.ndarray:
     """What every feature can add to a log-det; no set has more than the sum of its features."""
-    gains: np.ndarray = np.log((pencil.diag_A + pencil.diag_B) / diagonal_below(pencil))
+    gains: np.ndarray = np.log((pencil.diag_A + pencil.diag_B) / pencil.diagonal_below)
     return gains * (1 + ROUNDING)

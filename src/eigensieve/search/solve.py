@@ -17,9 +17,8 @@ from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
 from ..pencil.checks import check_k
 from ..pencil.pencil import Pencil
-from ..pencil.problem import Problem, make_problem
+from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, SolutionPath
-from ..tables.streamed_pencil import StreamedPencil
 from .exact.tree import check_client
 from .on_disk import check_on_disk, solve_on_disk
 from .proof.proof import ProofRequest, Prover, as_request
@@ -82,22 +81,36 @@ def solve(
     >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
     [1, 3]
     """
-    pencil = _in_memory_if_small(pencil)
+    pencil = check_pencil(pencil).in_memory_if_small()
     if k is None:
         k = _most(pencil, exclude, solver_options)
     problem = make_problem(pencil, k, criterion, include, exclude)
-    budget = Budget(time_limit, gap_tol, callback)
-    shared = _check_shared(random_state, n_jobs, client)
-    chosen, options = _prepare(problem, solver, solver_options, shared)
-    if proof is None:
-        with budget.interruptible():
-            return _run(chosen, problem, budget, options)
-    if not chosen.certifies:
+    return solve_problem(
+        problem,
+        solver,
+        Budget(time_limit, gap_tol, callback),
+        shared=check_shared(random_state, n_jobs, client),
+        options=solver_options,
+        prover=None if proof is None else Prover(problem, pencil, as_request(proof)),
+    )
+
+
+def solve_problem(
+    problem: Problem,
+    solver: str,
+    budget: Budget,
+    *,
+    shared: dict[str, Any],
+    options: dict[str, Any],
+    prover: Prover | None = None,
+) -> Solution:
+    """`solve` for a problem that is made already; ``shared`` is what `check_shared` gives."""
+    chosen, known = _prepare(problem, solver, options, shared)
+    if prover is not None and not chosen.certifies:
         raise OptionError(f"solver {solver!r} proves nothing, so there is no proof; use 'exact'")
-    request, prover = as_request(proof), Prover(pencil, k, criterion, include, exclude)
     with budget.interruptible():
-        found = _run(chosen, problem, budget, options)
-        return prover.prove(found, budget, request)
+        found = _run(chosen, problem, budget, known)
+        return found if prover is None else prover.prove(found, budget)
 
 
 def solve_path(
@@ -130,15 +143,18 @@ def solve_path(
     >>> path.ks
     [1, 2, 3, 4, 5, 6]
     """
-    pencil = _in_memory_if_small(pencil)
-    sizes = _path_sizes(pencil, ks, criterion, include, exclude)
-    for k in (sizes[0], sizes[-1]):
-        problem = make_problem(pencil, k, criterion, include, exclude)
+    pencil = check_pencil(pencil).in_memory_if_small()
+    sizes = None if ks is None else _path_sizes(ks)
+    first = max(1, np.unique(include).size) if sizes is None else sizes[0]
+    problem = make_problem(pencil, first, criterion, include, exclude)
+    if sizes is None:
+        sizes = list(range(first, min(problem.pencil.size, first + 49) + 1))
+    problem = problem.with_k(sizes[-1])
     if problem.quota is not None:  # pairs have no smallest and largest: look at each
         for k in sizes:
             problem.with_k(k)
     budget = Budget(time_limit, gap_tol, callback)
-    shared = _check_shared(random_state, n_jobs, client)
+    shared = check_shared(random_state, n_jobs, client)
     chosen, options = _prepare(problem, solver, solver_options, shared)
     with budget.interruptible():
         if chosen.path is not None and problem.quota is None:
@@ -168,24 +184,11 @@ def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> in
     """All features, where a penalty decides how many of them are taken."""
     if options.get("rho") is None:
         raise InputError("k is None; say how many features, or give a solver's penalty rho")
-    if not isinstance(pencil, Pencil):
-        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
     return max(1, pencil.size - np.unique(exclude).size)
 
 
-def _path_sizes(
-    pencil: Pencil,
-    ks: Iterable[Any] | None,
-    criterion: str,
-    include: Sequence[int],
-    exclude: Sequence[int],
-) -> list[Any]:
-    """The cardinalities of a path, ascending; by default the first 50 that are possible."""
-    if ks is None:
-        smallest = make_problem(
-            pencil, max(1, len(np.unique(include))), criterion, include, exclude
-        )
-        return list(range(smallest.k, min(smallest.pencil.size, smallest.k + 49) + 1))
+def _path_sizes(ks: Iterable[Any]) -> list[Any]:
+    """The cardinalities of a path, ascending."""
     try:
         sizes = sorted({_size(k) for k in ks})
     except TypeError:
@@ -216,10 +219,10 @@ def solve_components(
     ``ks`` has one entry per component: k, or None for as many as the penalty leaves. No component
     is taken out of the pencil, so that all Solutions are of the pencil as it is.
     """
-    pencil = _in_memory_if_small(pencil)
+    pencil = pencil.in_memory_if_small()
     problem = make_problem(pencil, max(pencil.size if k is None else k for k in ks))
     budget = Budget(time_limit)
-    shared = _check_shared(random_state)
+    shared = check_shared(random_state)
     chosen, options = _prepare(problem, solver, solver_options, shared)
     assert chosen.components is not None
     with budget.interruptible():
@@ -286,8 +289,8 @@ def _prepare(
     reason = None if solver.refuses is None else solver.refuses(problem)
     if reason is not None:
         raise OptionError(f"solver {name!r} {reason}")
-    if isinstance(problem.pencil, StreamedPencil):
-        check_on_disk(solver, problem)
+    if not problem.pencil.in_memory:
+        check_on_disk(solver, problem, solvers)
     known = _options_of(solver)
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
@@ -306,7 +309,7 @@ def _prepare(
     return solver, {**given, **{o: v for o, v in shared.items() if o in known}}
 
 
-def _check_shared(
+def check_shared(
     random_state: int | None, n_jobs: int | None = None, client: Any = None
 ) -> dict[str, Any]:
     """The shared options, by name, checked."""
@@ -333,13 +336,6 @@ def _run(solver: Solver, problem: Problem, budget: Budget, options: dict[str, An
     assert solver.solve is not None
     if solver.warm_start and options.get("start") is not None:
         options = {**options, "start": problem.to_local(options["start"])}
-    if isinstance(problem.pencil, StreamedPencil):
+    if not problem.pencil.in_memory:
         return solve_on_disk(solver, problem, budget, options)
     return solver.solve(problem, budget, **options)
-
-
-def _in_memory_if_small(pencil: Any) -> Any:
-    """A table on disk that is no larger than one block of it is read as a whole."""
-    if isinstance(pencil, StreamedPencil) and pencil.is_small:
-        return pencil.load_all()
-    return pencil

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
+from ..pencil.budget import Budget
 from ..pencil.criteria import CRITERIA
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution
@@ -14,6 +17,23 @@ from ..pencil.solution import Solution
 SolveFunction = Callable[..., Solution]
 PathFunction = Callable[..., dict[int, Solution]]
 ComponentsFunction = Callable[..., tuple[np.ndarray, list[Solution]]]
+# (problem, support, cut, budget) -> a bound on all sets, and what one above the cut may hold
+ScreenFunction = Callable[[Problem, np.ndarray, float, Budget], tuple[float, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """How a solver works on a wide table on disk.
+
+    Attributes
+    ----------
+    screen : says which features are worth reading into memory, optional
+        For an exact search; without it the solver takes the table as it is.
+    criteria : those that it understands where A is on disk
+    """
+
+    screen: ScreenFunction | None = None
+    criteria: Sequence[str] = ("lambda_max",)
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,7 @@ class Solver:
     max_features : the largest pencil it accepts, None for any
     refuses : function (problem) -> why the solver is not made for this problem, or None
     choose : function (problem) -> name of the solver to take, instead of ``solve``
+    on_disk : how it works on a table on disk; None if it needs all of it in memory
     warm_start : whether its option ``start`` is a set of features, of any size; then it is
         started along a path from the set before
     """
@@ -51,6 +72,17 @@ class Solver:
     refuses: Callable[[Problem], str | None] | None = None
     choose: Callable[[Problem], str] | None = None
     warm_start: bool = False
+    on_disk: OnDisk | None = None
+
+
+def one_of_path(path: PathFunction) -> SolveFunction:
+    """A solve function with the options of a path function: one cardinality of it."""
+
+    @wraps(path)  # its signature, too: that is where the options are read from
+    def solve(problem: Problem, budget: Budget, **options: Any) -> Solution:
+        return path(problem, [problem.k], budget, **options)[problem.k]
+
+    return solve
 
 
 def seeks_one_direction(problem: Problem) -> str | None:

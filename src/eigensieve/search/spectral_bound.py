@@ -15,13 +15,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg, optimize
 
+from ..pencil.budget import Budget
 from ..pencil.criteria import EPS, generalized_eigh, value_rounding
-from ..pencil.factor_pencil import FactorPencil, quadratic_forms
+from ..pencil.factor_pencil import quadratic_forms
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
-from ..pencil.row_factor import RowFactor, weighted_gram
-from .exact.coverage import blocks_and_needs
-from .identity_form import has_diagonal_B
+from ..pencil.row_factor import weighted_gram
 
 # Combinations of squared eigenvectors, by weights of the eigenvalues: (m,) -> (p,).
 Combine = Callable[[np.ndarray], np.ndarray]
@@ -40,23 +39,28 @@ def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
     ``value`` is that of a known set: below it nothing is looked for.
     """
     pencil = problem.pencil
-    if has_diagonal_B(pencil):
+    if pencil.has_diagonal_B:
         bound = TraceBound(problem).least
     elif pencil.size <= DENSE_LIMIT:
         bound = _by_levels(problem, value)
     else:
         top = float(pencil.top()[0][0])
-        share = float((diagonal_below(pencil) / pencil.diag_B).min())
+        share = float((pencil.diagonal_below / pencil.diag_B).min())
         top += (MARGIN + 8 * pencil.size * EPS / share) * max(abs(top), pencil.scale)
         bound = min(TraceBound(problem).least, top)
     return max(bound, value)
 
 
-def may_exceed(problem: Problem, value: float) -> np.ndarray:
-    """A mask of the features that a set above the value may hold; the included ones among them."""
-    mask = TraceBound(problem).may_exceed(value)
-    mask[problem.include] = True
-    return mask
+def screen(
+    problem: Problem, support: np.ndarray, cut: float, budget: Budget
+) -> tuple[float, np.ndarray]:
+    """A bound on all sets, and the features that one above the cut, or the support, may hold."""
+    traces = TraceBound(problem)
+    if traces.least <= cut:
+        return traces.least, support
+    may_hold = traces.may_exceed(cut)
+    may_hold[support] = True
+    return traces.least, np.flatnonzero(may_hold)
 
 
 class TraceBound:
@@ -65,13 +69,11 @@ class TraceBound:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         pencil = problem.pencil
-        self.blocks, self.needs = blocks_and_needs(problem)
-        self.needs = self.needs - np.bincount(
-            self.blocks[problem.include], minlength=self.needs.size
-        )
-        diagonal = diagonal_below(pencil)
-        self.is_diagonal = has_diagonal_B(pencil)
-        self.values, self.combine, self.is_whole = _spectrum(pencil, 1.0 / np.sqrt(diagonal))
+        self.blocks, _ = problem.blocks_and_needs()
+        self.needs = problem.lacks(problem.include)
+        self.is_diagonal = pencil.has_diagonal_B
+        scale = 1.0 / np.sqrt(pencil.diagonal_below)
+        self.values, self.combine, self.is_whole = _spectrum(pencil, scale)
         size = float(np.abs(self.values).max(initial=0.0))
         self.margin = MARGIN * max(size, pencil.scale)
         self.taus, self.totals = self._curve()
@@ -82,12 +84,16 @@ class TraceBound:
         return self._outward(float(np.min(self.totals)))
 
     def may_exceed(self, value: float) -> np.ndarray:
-        """A mask of the features that fit into a sum above the value, at the best few tau."""
+        """A mask of the features that a set above the value may hold; the included ones among them.
+
+        They fit into a sum above the value, at the best few tau.
+        """
         mask = np.ones(self.problem.pencil.size, dtype=bool)
         for tau in self.taus[np.argsort(self.totals)[:4]]:
             traces = self._traces(tau)
             total, least = self._total(tau, traces)
             mask &= self._outward_all(total - least[self.blocks] + traces) > value
+        mask[self.problem.include] = True
         return mask
 
     def _outward(self, bound: float) -> float:
@@ -137,24 +143,13 @@ class TraceBound:
         return np.array(taus), np.array(sums)
 
 
-def diagonal_below(pencil: Pencil) -> np.ndarray:
-    """A diagonal D <= B, in the order of semidefinite matrices."""
-    if isinstance(pencil, FactorPencil):
-        return pencil.d
-    if pencil.has_identity_B:
-        return pencil.diag_B
-    d = 1.0 / np.sqrt(pencil.diag_B)
-    smallest = linalg.eigvalsh(pencil.B * np.outer(d, d), subset_by_index=[0, 0])[0]
-    return pencil.diag_B * max(float(smallest) - 1e-14 * pencil.size, 1e-300)
-
-
 def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, Combine, bool]:
     """Eigenvalues of the scaled A, squared vectors (p, m), and whether that is all of them.
 
     The squared vectors as a function of weights (m,), their combination: of rows that are no array
     they are not formed.
     """
-    if not isinstance(pencil, FactorPencil) or pencil.size <= len(pencil.H):
+    if pencil.max_rank >= pencil.size:
         values, vectors = linalg.eigh(pencil.A * np.outer(scale, scale))
         return values, _of_squares(vectors), True
     H, signs = pencil.spectral_factor
@@ -165,12 +160,10 @@ def _spectrum(pencil: Pencil, scale: np.ndarray) -> tuple[np.ndarray, Combine, b
     keep = values > 1e-12 * np.abs(values).max(initial=0.0)
     if not keep.any():
         return np.zeros(1), lambda weights: np.zeros(pencil.size), False
-    turn = signs[:, None] * (root @ X[:, keep])
-    if isinstance(H, RowFactor):
-        turn /= values[keep]
-        return values[keep], lambda weights: quadratic_forms(H, (turn * weights) @ turn.T), False
-    turn /= values[keep]
-    return values[keep], _of_squares(H.T @ turn), False
+    turn = signs[:, None] * (root @ X[:, keep]) / values[keep]
+    if isinstance(H, np.ndarray):
+        return values[keep], _of_squares(H.T @ turn), False
+    return values[keep], lambda weights: quadratic_forms(H, (turn * weights) @ turn.T), False
 
 
 def _of_squares(vectors: np.ndarray) -> Combine:
@@ -184,10 +177,9 @@ def _by_levels(problem: Problem, value: float) -> float:
     d = 1.0 / np.sqrt(pencil.diag_B)
     unit = pencil.scale or 1.0
     A, B = pencil.A * np.outer(d, d) / unit, pencil.B * np.outer(d, d)
-    blocks, needs = blocks_and_needs(problem)
+    blocks, needs = problem.blocks_and_needs()[0], problem.lacks(problem.include)
     inside = problem.include.astype(np.int64)
     free = np.setdiff1d(problem.features, inside)
-    needs = needs - np.bincount(blocks[inside], minlength=needs.size)
     values = generalized_eigh(A, B)[0]
     top = float(values[0])
     high = top + MARGIN * max(abs(top), 1.0) + value_rounding(values, A, B, "lambda_max")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..pencil.problem import Problem
+from ..search.greedy.swap import LogdetScan
+from ..tables.kinds.arrays import to_numpy
 
 # For every feature so many rivals are scored from scratch; the order among all comes from a
 # formula that is exact for the log-det criterion (and for any, if A has rank one).
@@ -39,35 +41,19 @@ def best_exchanges(problem: Problem, support: np.ndarray, n_best: int = 3) -> li
     slots = np.flatnonzero(~np.isin(S, problem.include))
     if S.size == problem.pencil.size or slots.size == 0:
         return []
-    with np.errstate(all="ignore"):  # dependent features: taken out below
-        gains = _gains(problem, S)
-    gains[S] = -np.inf
-    return [_best(problem, S, slot, gains[:, slot], n_best) for slot in slots.tolist()]
+    scan = LogdetScan(problem.with_k(S.size))
+    scan.load(S)
+    return [_best(problem, S, slot, _gains(scan, slot), n_best) for slot in slots.tolist()]
 
 
-def _gains(problem: Problem, S: np.ndarray) -> np.ndarray:
-    """(p, k): the gain in log-det of a feature over the set without its feature of that slot.
-
-    It is the logarithm of the ratio of two partial variances, under A + B and under B.
-    """
-    pencil = problem.pencil
-    d = 1.0 / np.sqrt(pencil.diag_B)
-    scale = d[:, None] * d[S]
-    within = pencil.columns_B(S) * scale
-    total = within + pencil.columns_A(S) * scale
-    left_w = _partial_variances(within, np.ones(pencil.size), S)
-    left_t = _partial_variances(total, 1.0 + pencil.diag_A * d * d, S)
-    gains = np.log(left_t / left_w)
-    gains[~np.isfinite(gains) | (left_w < DEPENDENT)] = -np.inf
-    return gains
-
-
-def _partial_variances(columns: np.ndarray, diagonal: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """(p, k): the variance of a feature given the set without the feature of that slot."""
-    inverse = np.linalg.pinv(columns[S], hermitian=True)
-    weights = columns @ inverse
-    given_all = diagonal - np.einsum("ij,ij->i", weights, columns)
-    return given_all[:, None] + np.square(weights) / np.diag(inverse)
+def _gains(scan: LogdetScan, slot: int) -> np.ndarray:
+    """(p,): the gain in log-det of a feature over the set in that slot; -inf if it may not come."""
+    pencil, own = scan.pencil, scan.sweep
+    left = to_numpy(own.room(slot)) / (own.P[slot, slot] * pencil.diag_B)
+    with np.errstate(all="ignore"):  # dependent features
+        gains = to_numpy(scan.differences(slot))
+    usable = np.isfinite(gains) & scan.may_take(slot) & (left >= DEPENDENT)
+    return np.where(usable, gains, -np.inf)
 
 
 def _best(problem: Problem, S: np.ndarray, slot: int, gains: np.ndarray, n_best: int) -> Exchange:

@@ -2,7 +2,7 @@
 
 To every caller it is a `FactorPencil` that answers in numpy: W is a `DeviceFactor`, a `RowFactor`
 that copies its (small) results to the host. The arithmetic that is worth a device asks for
-`working_arrays` instead, and keeps even its vectors of length p there.
+`Pencil.working` instead, and keeps even its vectors of length p there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from ..errors import PencilError
 from ..pencil.factor_pencil import FactorPencil
-from ..pencil.pencil import Pencil
 from ..pencil.row_factor import RowFactor
 from .kinds.arrays import like, namespace, to_numpy
 from .operators.any_rows import row_squares
@@ -76,33 +75,19 @@ def take_columns(array: Any, index: np.ndarray) -> Any:
 
 
 class WorkingArrays:
-    """A = H'H and B = W'W + diag(d) where the arithmetic on them is done.
+    """What lies on the device of a `DevicePencil`: see `Pencil.working`."""
 
-    On the device if W lies there, else what the pencil has.
-    """
-
-    def __init__(self, pencil: FactorPencil) -> None:
+    def __init__(self, pencil: DevicePencil) -> None:
         self._pencil = pencil
-        on_device = isinstance(pencil.W, DeviceFactor)
-        self.W: Any = pencil.W.array if on_device else pencil.W
-        self._model = self.W if on_device else pencil.d
-        self.d = self.put(pencil.d)
-        self.diag_A, self.diag_B = self.put(pencil.diag_A), self.put(pencil.diag_B)
+        self.W: Any = pencil.W.array
+        self.d, self.diag_A, self.diag_B = (
+            like(values, self.W) for values in (pencil.d, pencil.diag_A, pencil.diag_B)
+        )
 
     @cached_property
-    def H(self) -> Any:
-        """The factor of A, which must be semidefinite."""
-        H = self._pencil.spectral_factor[0]
-        return H if isinstance(H, RowFactor) else self.put(H)
-
-    def put(self, values: np.ndarray) -> Any:
-        """An array of the host there."""
-        return like(values, self._model)
-
-
-def working_arrays(pencil: FactorPencil) -> WorkingArrays:
-    """Those of the pencil; a `DevicePencil` keeps them."""
-    return pencil.working if isinstance(pencil, DevicePencil) else WorkingArrays(pencil)
+    def factor_A(self) -> Any:
+        """H with A = H'H; its few rows are held on both sides."""
+        return like(self._pencil.factor_A, self.W)
 
 
 class DevicePencil(FactorPencil):
@@ -117,27 +102,33 @@ class DevicePencil(FactorPencil):
         Its few rows are held on both sides.
     W : device array (m, p)
     d : array (p,), positive, on the device or not
-    blocks : see `Pencil`.
+    core, blocks : see `FactorPencil`.
     """
 
     W: DeviceFactor
+    speed = 50.0
 
-    def __init__(self, H: Any, W: Any, d: Any, *, blocks: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        H: Any,
+        W: Any,
+        d: Any,
+        *,
+        core: np.ndarray | None = None,
+        blocks: Sequence[int] | None = None,
+    ) -> None:
         xp = namespace(W)
         rows = xp.asarray(W, dtype=xp.float64)
         if not _is_finite(rows):
             raise PencilError("W has NaN or infinite entries; remove or impute them first")
-        super().__init__(to_numpy(H), DeviceFactor(rows), to_numpy(d), blocks=blocks)
+        super().__init__(to_numpy(H), DeviceFactor(rows), to_numpy(d), core=core, blocks=blocks)
 
     @cached_property
     def working(self) -> WorkingArrays:
-        """The arrays on the device."""
         return WorkingArrays(self)
 
-    def take(self, index: np.ndarray) -> Pencil:
-        part = DevicePencil(self.H[:, index], take_columns(self.W.array, index), self.d[index])
-        part.blocks = None if self.blocks is None else self.blocks[index]
-        return part
+    def _alike(self, H: Any, W: Any, d: np.ndarray, core: np.ndarray | None) -> DevicePencil:
+        return DevicePencil(H, W.array, d, core=core)
 
 
 def _is_finite(rows: Any) -> bool:

@@ -11,6 +11,9 @@ from ..errors import PencilError
 from ..pencil.factor_pencil import FactorPencil
 from .operators.streamed_rows import StreamedRows, is_small
 
+# So many entries of a table are taken into memory for a search (256 MB).
+LOADED_ENTRIES = 2**25
+
 
 class StreamedPencil(FactorPencil):
     """A factor pencil of which H or W is on disk.
@@ -43,14 +46,19 @@ class StreamedPencil(FactorPencil):
         if len(on_disk) != 1:
             raise PencilError(f"one of H and W must be on disk, not {len(on_disk)} of them")
         self.rows = on_disk[0]
+        self.has_A_on_disk = self.rows is self.H
         for name, diagonal in (("diag_A", diag_A), ("diag_B", diag_B)):
             if diagonal is not None:
                 self.__dict__[name] = diagonal
 
-    @property
-    def is_small(self) -> bool:
-        """Whether it is as well in memory."""
-        return is_small(len(self.rows), self.size)
+    in_memory = False
+
+    def in_memory_if_small(self) -> FactorPencil:
+        return self.load_all() if is_small(len(self.rows), self.size) else self
+
+    def can_load(self, n_features: int) -> bool:
+        """Whether so many features fit into memory."""
+        return n_features * len(self.rows) <= LOADED_ENTRIES
 
     def load(self, index: np.ndarray) -> FactorPencil:
         """The pencil of some features, in memory."""
@@ -66,10 +74,7 @@ class StreamedPencil(FactorPencil):
         """The pencil of some features, in ascending order; in memory if they are few."""
         if is_small(len(self.rows), np.size(index)):
             return self.load(index)
-        part = StreamedPencil(
-            _take(self.H, index), _take(self.W, index), self.d[index], core=self.core
-        )
-        return self._with_diagonals(part, index)
+        return self._with_diagonals(super().take(index), index)
 
     def parts(self) -> Iterator[tuple[slice, FactorPencil]]:
         """All features, some at a time, each as a pencil in memory: one pass over the table."""
@@ -79,9 +84,11 @@ class StreamedPencil(FactorPencil):
             part = FactorPencil(H, W, self.d[where], core=self.core)
             yield where, self._with_diagonals(part, where)
 
-    def with_A(self, H: np.ndarray | StreamedRows, core: np.ndarray | None) -> StreamedPencil:
-        """The pencil with another A and the same B."""
+    def with_A(self, H: Any, core: np.ndarray | None) -> StreamedPencil:
         return StreamedPencil(H, self.W, self.d, core=core, diag_B=self.diag_B)
+
+    def _alike(self, H: Any, W: Any, d: np.ndarray, core: np.ndarray | None) -> StreamedPencil:
+        return StreamedPencil(H, W, d, core=core)
 
     def largest_entries(self, index: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Of some columns of A, where diag(B) = 1, the k entries of largest modulus.
@@ -109,7 +116,3 @@ class StreamedPencil(FactorPencil):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][index]
         return part
-
-
-def _take(rows: Any, index: np.ndarray) -> Any:
-    return rows.take(index) if isinstance(rows, StreamedRows) else rows[:, index]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...pencil.factor_pencil import FactorPencil
 from ...pencil.grading import align, cancellation, is_graded
 from ...pencil.problem import Problem
 from ..solver import Solver
@@ -36,7 +35,7 @@ def choose_algorithm(problem: Problem) -> str:
         return "levelset"
     if problem.quota is not None:
         return "leaps"
-    if isinstance(pencil, FactorPencil) or pencil.size > SMALL:
+    if pencil.factors or pencil.size > SMALL:
         return "perspective"
     if problem.criterion == "logdet" and pencil.scale < FAINT:
         return "perspective"  # it keeps the digits of a log-det near zero

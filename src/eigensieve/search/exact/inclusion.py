@@ -22,8 +22,9 @@ from scipy import linalg
 from ...errors import InputError
 from ...pencil.checks import check_k
 from ...pencil.criteria import score_values
-from ...pencil.factor_pencil import FactorPencil, _square_root
+from ...pencil.factor_pencil import _square_root
 from ...pencil.pencil import Pencil
+from ...pencil.problem import check_pencil
 
 Chain = Iterable[Sequence[int] | np.ndarray]
 
@@ -112,8 +113,7 @@ def inclusion_bounds(
     >>> chain.values[0].tolist(), chain.lower[0].tolist(), chain.upper[0].tolist()
     ([1.0], [1.0], [5.0])
     """
-    if not isinstance(pencil, Pencil):
-        raise InputError(f"expected a Pencil, not {type(pencil).__name__}; see pca_pencil etc.")
+    check_pencil(pencil)
     if chain is not None:
         if k is not None:
             raise InputError("give k or a chain of subsets, not both")
@@ -138,10 +138,10 @@ def criterion_bounds(values: np.ndarray, k: int, criterion: str) -> InclusionBou
 
 def spectrum(pencil: Pencil) -> np.ndarray:
     """All generalized eigenvalues, ascending."""
-    if isinstance(pencil, FactorPencil) and len(pencil.H) < pencil.size:
+    if pencil.max_rank < pencil.size:
         # B^-1 H' C H has the eigenvalues of C H B^-1 H' (c x c), and p - c zeros
-        L = _square_root(pencil.inner_gram())
-        inner = linalg.eigvalsh(L.T @ (L if pencil.core is None else pencil.core @ L))
+        L, core = _square_root(pencil.factors.inner_gram()), pencil.factors.core
+        inner = linalg.eigvalsh(L.T @ (L if core is None else core @ L))
         return np.sort(np.concatenate([inner, np.zeros(pencil.size - inner.size)]))
     A, B = pencil.A, pencil.B
     d = 1.0 / np.sqrt(np.diag(B))

@@ -11,13 +11,14 @@ from scipy import linalg
 
 from ...errors import PencilError
 from ...pencil.budget import Budget
-from ...pencil.factor_pencil import FactorPencil, dense_rows, take_columns
+from ...pencil.factor_pencil import dense_rows, take_columns
 from ...pencil.grading import MAX_CANCELLATION
 from ...pencil.problem import Problem
 from ..secular import best_deletion, first_max
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
-from .swap import working_criterion
 
+# More features are searched forward, if nothing else is asked for.
+MAX_FEATURES = 2000
 # Arithmetic that a backward pass of the largest eigenvalue may cost without being asked for.
 CHEAP_WORK = 4e9
 # Deleted features are dropped from the arrays when this share of them is left.
@@ -25,16 +26,17 @@ COMPACT_AT = 0.7
 
 
 def backward_is_cheap(problem: Problem) -> bool:
-    """Whether a backward pass takes seconds at most (the largest eigenvalue may not).
+    """Whether a backward pass takes seconds at most (that of the largest eigenvalue may not).
 
     Not where it is of no use, as for the log-det of an A far above B.
     """
-    if working_criterion(problem) == "logdet" and problem.pencil.scale > MAX_CANCELLATION:
+    criterion, p, c = problem.working_criterion, problem.pencil.size, problem.pencil.max_rank
+    if p > MAX_FEATURES:
         return False
-    if working_criterion(problem) != "lambda_max":
+    if criterion == "logdet" and problem.pencil.scale > MAX_CANCELLATION:
+        return False
+    if criterion != "lambda_max":
         return True
-    p = problem.pencil.size
-    c = p if not isinstance(problem.pencil, FactorPencil) else len(problem.pencil.H)
     return p * (p * c**2 + 20.0 * c**3) <= CHEAP_WORK
 
 
@@ -54,7 +56,10 @@ def backward_pass(
     for step in range(1, steps + 1):
         if budget.stop() is not None:
             break
-        deletable = alive & removable & _over_quota(problem, ids, alive)
+        deletable = alive & removable
+        if problem.quota is not None:  # of blocks that hold more than they are to give
+            assert problem.pencil.blocks is not None
+            deletable &= (problem.lacks(ids[alive]) < 0)[problem.pencil.blocks[ids]]
         j = state.cheapest(deletable)
         alive[j] = False
         state.delete(j)
@@ -69,16 +74,6 @@ def backward_pass(
     return sets
 
 
-def _over_quota(problem: Problem, ids: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """Features whose block still holds more than it is to give."""
-    if problem.quota is None:
-        return np.ones(ids.size, dtype=bool)
-    assert problem.pencil.blocks is not None
-    blocks = problem.pencil.blocks[ids]
-    over = [b for b, most in problem.quota.items() if np.count_nonzero(blocks[alive] == b) > most]
-    return np.isin(blocks, over)
-
-
 def make_state(problem: Problem, ids: np.ndarray) -> BackwardState:
     """The state that scores deletions under the problem's criterion."""
     kinds: dict[str, Callable[[Problem, np.ndarray], BackwardState]] = {
@@ -86,17 +81,18 @@ def make_state(problem: Problem, ids: np.ndarray) -> BackwardState:
         "logdet": LogdetBackward,
         "lambda_max": LambdaBackward,
     }
-    return kinds[working_criterion(problem)](problem, ids)
+    return kinds[problem.working_criterion](problem, ids)
 
 
 def _inverse(problem: Problem, ids: np.ndarray, *, total: bool = False) -> ShrinkingInverse:
     """The inverse of B, or of T = A + B, on the given features, in the cheaper form."""
     pencil = problem.pencil
-    if isinstance(pencil, FactorPencil):
-        parts = [pencil.W, pencil.spectral_factor[0]] if total else [pencil.W]
+    factors = pencil.factors
+    if factors:
+        parts = [factors.W, factors.factor_A] if total else [factors.W]
         if sum(map(len, parts)) < ids.size:
             rows = [_dense(part, ids) for part in parts]
-            return FactorInverse(np.vstack(rows), pencil.d[ids])
+            return FactorInverse(np.vstack(rows), factors.d[ids])
     part = pencil.restrict(ids)
     return DenseInverse(part.A + part.B if total else part.B)
 
@@ -191,10 +187,9 @@ class LambdaBackward(TraceBackward):
         self.unit = problem.pencil.scale
 
     def delete(self, j: int) -> None:
-        column = self.inverse.delete(j)
-        row = self.beta[j].copy()
-        self.G -= np.outer(row, row / column[j])
-        self.beta -= np.outer(column, row / column[j])
+        row, pivot = self.beta[j].copy(), self.inverse.diagonal[j]
+        super().delete(j)
+        self.G -= np.outer(row, row / pivot)
         self.n_alive -= 1
 
     def keep(self, alive: np.ndarray) -> None:

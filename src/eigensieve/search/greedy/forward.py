@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.factor_pencil import FactorPencil, dense_rows
+from ...pencil.factor_pencil import dense_rows
 from ...pencil.problem import Problem
-from ...tables.device_pencil import working_arrays
 from ...tables.kinds.arrays import like, namespace, to_numpy
 from ..moves import long_columns, ranked
 from ..secular import TIE, best_addition, first_max
 from .cholesky_rows import CholeskyRows, sum_of_squares
-from .swap import BLOCK, SetPencil, working_criterion
+from .swap import BLOCK, SetPencil
 from .sweep import DEPENDENT, Sweep, total_sweep
 
 
@@ -97,7 +96,7 @@ def make_state(problem: Problem) -> State:
         "logdet": LogdetState,
         "lambda_max": LambdaState,
     }
-    return kinds[working_criterion(problem)](problem)
+    return kinds[problem.working_criterion](problem)
 
 
 class State(ABC):
@@ -110,10 +109,8 @@ class State(ABC):
     def __init__(self, problem: Problem) -> None:
         self.pencil = pencil = problem.pencil
         self.slots = problem.k
-        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
-        self.diag_A, self.diag_B = pencil.diag_A, pencil.diag_B
-        if self.here is not None:
-            self.diag_A, self.diag_B = self.here.diag_A, self.here.diag_B
+        self.here = pencil.working
+        self.diag_A, self.diag_B = self.here.diag_A, self.here.diag_B
         self.xp = namespace(self.diag_B)
         self._outside = self.diag_B > 0
 
@@ -154,7 +151,7 @@ class State(ABC):
         return self.xp.where(v > DEPENDENT * self.diag_B, v, np.inf)
 
     def _rows_of_B(self) -> Sweep | CholeskyRows:
-        if self.here is None:
+        if not self.pencil.factors:
             return Sweep(self.pencil.columns_B, self.diag_B, self.slots)
         return CholeskyRows([self.here.W], self.here.d, self.diag_B, self.slots)
 
@@ -166,9 +163,8 @@ class TraceState(State):
         super().__init__(problem)
         self.rows = self._rows_of_B()
         self.R: Any = None  # a diagonal B explains nothing: then R = H
-        if self.here is None or self.here.W.shape[0]:
-            H = self.pencil.spectral_factor[0] if self.here is None else self.here.H
-            self.R = dense_rows(H, "a search by the trace of so large an A") * 1.0
+        if not (self.pencil.factors and self.pencil.has_diagonal_B):
+            self.R = dense_rows(self.here.factor_A, "a search by the trace of so large an A") * 1.0
 
     def add(self, j: int, slot: int) -> None:
         super().add(j, slot)
@@ -190,10 +186,10 @@ class LogdetState(State):
         self.rows, self.total = self._rows_of_B(), self._rows_of_T()
 
     def _rows_of_T(self) -> Sweep | CholeskyRows:
-        if self.here is None:
+        if not self.pencil.factors:
             return total_sweep(self.pencil, self.slots)
         diagonal = self.diag_A + self.diag_B
-        return CholeskyRows([self.here.H, self.here.W], self.here.d, diagonal, self.slots)
+        return CholeskyRows([self.here.factor_A, self.here.W], self.here.d, diagonal, self.slots)
 
     def add(self, j: int, slot: int) -> None:
         super().add(j, slot)

@@ -20,21 +20,20 @@ import numpy as np
 
 from ...errors import OptionError
 from ...pencil.budget import Budget
-from ...pencil.checks import check_k
+from ...pencil.checks import check_choice, check_flag, check_k
+from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
-from ...tables.streamed_pencil import StreamedPencil
 from ..column_generation import Trail, generate
 from ..moves import can_refine_many, starting_supports
 from ..secular import first_max
-from ..solver import Solver
+from ..solver import OnDisk, Solver, one_of_path
 from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
 from .start import best_of
-from .swap import swap_refine, working_criterion
+from .swap import swap_refine
 
 DIRECTIONS = ("auto", "forward", "backward", "both")
-BOTH_LIMIT = 2000
 N_STARTS = 2
 
 
@@ -51,30 +50,6 @@ class _Candidates:
         for k in ks:
             if k in found:
                 self.sets.setdefault(k, []).append(found[k])
-
-
-def solve_greedy(
-    problem: Problem,
-    budget: Budget,
-    *,
-    direction: str = "auto",
-    swap: bool = True,
-    n_starts: int | None = None,
-    max_iter: int | None = None,
-    random_state: int | None = None,
-) -> Solution:
-    """One cardinality; see `greedy_path` for the options."""
-    path = greedy_path(
-        problem,
-        [problem.k],
-        budget,
-        direction=direction,
-        swap=swap,
-        n_starts=n_starts,
-        max_iter=max_iter,
-        random_state=random_state,
-    )
-    return path[problem.k]
 
 
 def greedy_path(
@@ -102,9 +77,10 @@ def greedy_path(
         p k^2 is above 2e6 only the best of all starts is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
-    _check_options(direction, swap)
+    check_flag(swap, "swap")
+    check_choice(direction, "direction", DIRECTIONS)
     if n_starts is None:
-        n_starts = N_STARTS if swap and working_criterion(problem) == "lambda_max" else 0
+        n_starts = N_STARTS if swap and problem.working_criterion == "lambda_max" else 0
     if max_iter is not None:
         budget.max_iter = check_k(max_iter, "max_iter")
     rng = np.random.default_rng(random_state)
@@ -114,9 +90,11 @@ def greedy_path(
         lambda part: starting_supports(part, n_starts, rng, budget),
         can_refine_many,
     )
-    if isinstance(problem.pencil, StreamedPencil):
-        return _search_on_disk(problem, ks, budget, plan)
-    return _search(problem, ks, budget, plan)
+    search = _search if problem.pencil.in_memory else _search_on_disk
+    return search(problem, ks, budget, plan)
+
+
+solve_greedy = one_of_path(greedy_path)
 
 
 @dataclass(frozen=True)
@@ -174,15 +152,8 @@ def _search_on_disk(
     return solutions
 
 
-def _check_options(direction: str, swap: bool) -> None:
-    if not isinstance(swap, bool | np.bool_):
-        raise OptionError(f"swap is {swap!r}; it must be True or False")
-    if direction not in DIRECTIONS:
-        raise OptionError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}")
-
-
 def _resolve_direction(problem: Problem, direction: str) -> str:
-    if isinstance(problem.pencil, StreamedPencil):
+    if not problem.pencil.in_memory:
         if direction not in ("auto", "forward"):
             raise OptionError(
                 f"direction is {direction!r}; a table on disk is searched forward only"
@@ -190,8 +161,7 @@ def _resolve_direction(problem: Problem, direction: str) -> str:
         return "forward"
     if direction != "auto":
         return direction
-    small = problem.pencil.size <= BOTH_LIMIT and backward_is_cheap(problem)
-    return "both" if small else "forward"
+    return "both" if backward_is_cheap(problem) else "forward"
 
 
 def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan) -> _Candidates:
@@ -245,13 +215,7 @@ def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Pl
         if relative_gap(problem.score(support), bound, problem.unit) <= budget.gap_tol:
             status = Status.OPTIMAL
     return problem.solution(
-        support,
-        status=status,
-        solver="greedy",
-        bound=bound,
-        gap_tol=budget.gap_tol,
-        n_iter=n_iter,
-        seconds=budget.seconds,
+        support, budget, status=status, solver="greedy", bound=bound, n_iter=n_iter
     )
 
 
@@ -272,4 +236,5 @@ SOLVER = Solver(
     summary="forward and backward greedy search with 1-swap refinement (GSLDA)",
     solve=solve_greedy,
     path=greedy_path,
+    on_disk=OnDisk(criteria=CRITERIA),
 )

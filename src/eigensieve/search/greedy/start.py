@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ...pencil.budget import Budget
+from ...pencil.criteria import TINY
 from ...pencil.problem import Problem
 from ..moves import starting_supports, top_k
 from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
 from .swap import swap_refine
 
-# Above this many features a forward pass has to do.
-MAX_FEATURES_BOTH = 2000
 # With more features than this a local search costs more than what other starts bring.
 MAX_FEATURES_MANY_STARTS = 200
 N_STARTS = 7
@@ -76,7 +75,7 @@ def _starts(
         yield resize(problem, np.asarray(given, dtype=np.intp))
     k = problem.k
     yield np.sort(forward_pass(problem, budget, solver)[k])
-    if problem.pencil.size <= MAX_FEATURES_BOTH and backward_is_cheap(problem):
+    if backward_is_cheap(problem):
         sets = backward_pass(problem, [k], budget, solver)
         if k in sets:
             yield np.sort(sets[k])
@@ -87,6 +86,6 @@ def _starts(
 def resize(problem: Problem, support: np.ndarray) -> np.ndarray:
     """A set of k features, with the include list and the quotas, made from one of any size."""
     ratio = problem.pencil.diag_A / problem.pencil.diag_B
-    scores = ratio / max(float(np.abs(ratio).max()), np.finfo(float).tiny)
+    scores = ratio / max(float(np.abs(ratio).max()), TINY)
     scores[support] += 3.0  # what was there comes first
     return top_k(problem, scores)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.criteria import generalized_eigh
+from ...pencil.criteria import TINY
 from ...pencil.factor_pencil import dense_rows
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
-from ...tables.device_pencil import DevicePencil
+from ...tables.kinds.arrays import like, namespace
 from ..secular import best_addition, first_max
-from .sweep import BLOCK, DEPENDENT, Sweep, total_sweep
+from .cholesky_rows import sum_of_squares
+from .sweep import BLOCK, DEPENDENT, Sweep, own_sweep, total_sweep
 
 # An exchange must gain at least this much, relatively: round-off must not cycle.
 MIN_GAIN = 1e-9
@@ -48,20 +50,14 @@ def swap_refine(
     stopped = budget.stop()
     if stopped is not None:
         return np.sort(S), 0, stopped
-    scan = make_scan(problem)
     with np.errstate(all="ignore"):  # a near-singular B overflows; such moves are not confirmed
-        return _climb(problem, scan, S, removable, budget, watch)
+        return _climb(problem, S, removable, budget, watch)
 
 
 def _climb(
-    problem: Problem,
-    scan: Scan,
-    S: np.ndarray,
-    removable: np.ndarray,
-    budget: Budget,
-    watch: Watch | None,
+    problem: Problem, S: np.ndarray, removable: np.ndarray, budget: Budget, watch: Watch | None
 ) -> tuple[np.ndarray, int, Status]:
-    scan.load(S)
+    scan = make_scan(problem, S)
     value, is_fresh, swaps = problem.score(S), True, 0
     most = MAX_SWAPS if budget.max_iter is None else budget.max_iter
     while swaps < most:
@@ -91,33 +87,23 @@ def _climb(
     return np.sort(S), swaps, Status.ITERATION_LIMIT
 
 
-def working_criterion(problem: Problem) -> str:
-    """The cheapest criterion that orders the sets alike: with a rank-one A, the trace."""
-    return "trace" if problem.pencil.is_rank_one else problem.criterion
-
-
-def make_scan(problem: Problem) -> Scan:
-    """The swap scan for the problem's criterion."""
-    criterion = working_criterion(problem)
-    if isinstance(problem.pencil, DevicePencil) and criterion != "lambda_max":
-        from .device_swap import DeviceScan
-
-        return DeviceScan(problem)
+def make_scan(problem: Problem, support: np.ndarray) -> Scan:
+    """The swap scan of a set for the problem's criterion."""
     kinds: dict[str, Callable[[Problem], Scan]] = {
         "trace": TraceScan,
         "logdet": LogdetScan,
         "lambda_max": LambdaScan,
     }
-    return kinds[criterion](problem)
+    scan = kinds[problem.working_criterion](problem)
+    scan.load(support)
+    return scan
 
 
 class Scan(ABC):
     """The best of all exchanges (slot out, feature in) of the current set."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.pencil: Pencil = problem.pencil
-        self.sweep = Sweep(self.pencil.columns_B, self.pencil.diag_B, problem.k)
+    def __init__(self, problem: Problem, sweep: Sweep) -> None:
+        self.problem, self.pencil, self.sweep = problem, problem.pencil, sweep
 
     @property
     def support(self) -> np.ndarray:
@@ -129,15 +115,10 @@ class Scan(ABC):
 
     def exchange(self, slot: int, feature: int) -> None:
         """Carry out a swap."""
-        self.sweep.free(slot)
-        self.sweep.add(feature, slot)
-
-    def candidates(self, slot: int) -> np.ndarray:
-        """Features that may take the slot."""
-        return np.flatnonzero(self.may_take(slot))
+        self.sweep.exchange(slot, feature)
 
     def may_take(self, slot: int) -> np.ndarray:
-        """A mask of the same."""
+        """A mask of the features that may take the slot."""
         outside = np.ones(self.pencil.size, dtype=bool)
         outside[self.support] = False
         if self.problem.quota is not None:
@@ -157,38 +138,45 @@ class Scan(ABC):
 class GainScan(Scan):
     """A scan that is, per slot, a vector of gains over all features in closed form.
 
-    k such vectors, O(p k) on top of the O(p (n + k)) that keeps the sweep up to date.
+    k such vectors, O(p k) on top of the O(p (n + k)) that keeps the sweep up to date. They lie
+    where the pencil does: only the best exchange leaves a device.
     """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem, own_sweep(problem.pencil, problem.k))
+        self.here = problem.pencil.working
+        self.xp = namespace(self.here.diag_B)
 
     @abstractmethod
     def prepare(self) -> None:
         """Quantities that all slots share."""
 
     @abstractmethod
-    def gains(self, slot: int, candidates: np.ndarray) -> np.ndarray:
-        """Relative gain of each candidate in that slot."""
+    def gains(self, slot: int) -> Any:
+        """Relative gain of every feature in that slot; that of the set's own means nothing."""
 
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         self.prepare()
         best, move = MIN_GAIN, None
-        shared = self.candidates(0) if self.problem.quota is None else None
-        for slot in removable:
-            candidates = self.candidates(slot) if shared is None else shared
-            if candidates.size == 0:
-                continue
-            gains = np.nan_to_num(self.gains(slot, candidates), nan=-np.inf, posinf=-np.inf)
+        shared = None if self.problem.quota is not None else self._mask(0)
+        for slot in map(int, removable):
+            gains, mask = self.gains(slot), self._mask(slot) if shared is None else shared
+            # no gain where a near-singular B overflowed
+            gains = self.xp.where(self.xp.isfinite(gains) & mask, gains, -np.inf)
             j = first_max(gains)
-            if gains[j] > best * (1 + 1e-9):
-                best, move = float(gains[j]), (int(slot), int(candidates[j]))
+            if float(gains[j]) > best * (1 + 1e-9):
+                best, move = float(gains[j]), (slot, j)
             if budget.stop() is not None:
                 break
         return move
 
-    def _room(self, slot: int, j: np.ndarray) -> np.ndarray:
+    def _mask(self, slot: int) -> Any:
+        return like(self.may_take(slot), self.here.diag_B)
+
+    def _room(self, slot: int) -> Any:
         """P_ii v_j + C_ji^2, inf where j depends on the rest of the set."""
-        pivot = self.sweep.P[slot, slot]
-        room = pivot * self.sweep.v[j] + np.square(self.sweep.C[j, slot])
-        return np.where(room > DEPENDENT * pivot * self.pencil.diag_B[j], room, np.inf)
+        room, pivot = self.sweep.room(slot), float(self.sweep.P[slot, slot])
+        return self.xp.where(room > DEPENDENT * pivot * self.here.diag_B, room, np.inf)
 
 
 class LogdetScan(GainScan):
@@ -204,8 +192,7 @@ class LogdetScan(GainScan):
 
     def exchange(self, slot: int, feature: int) -> None:
         super().exchange(slot, feature)
-        self.total.free(slot)
-        self.total.add(feature, slot)
+        self.total.exchange(slot, feature)
 
     @property
     def is_sharp(self) -> bool:
@@ -214,32 +201,32 @@ class LogdetScan(GainScan):
     def prepare(self) -> None:
         self.value = self.problem.score(self.support)
 
-    def gains(self, slot: int, candidates: np.ndarray) -> np.ndarray:
-        total = self.total.P[slot, slot] * self.total.v[candidates]
-        total += np.square(self.total.C[candidates, slot])
-        ratio = total / self._room(slot, candidates)
-        return np.log(ratio) / max(self.value, np.finfo(float).tiny)
+    def gains(self, slot: int) -> Any:
+        return self.differences(slot) / max(self.value, TINY)
+
+    def differences(self, slot: int) -> Any:
+        """What every feature adds to the log-det in that slot."""
+        return self.xp.log(self.total.room(slot) / self._room(slot))
 
 
 class TraceScan(GainScan):
     """f(S - i + j) - f(S), relative to f(S), for f = trace(B_S^-1 A_S)."""
 
     def prepare(self) -> None:
-        H = dense_rows(self.pencil.spectral_factor[0], "a search by the trace of so large an A")
-        S = self.support
-        self.beta = self.sweep.P @ H[:, S].T
-        self.residual = H.T - self.sweep.C @ H[:, S].T
-        self.norm2 = np.einsum("ij,ij->i", self.residual, self.residual)
-        self.value = float(np.einsum("ij,ij->", self.beta, H[:, S].T))
+        H = dense_rows(self.here.factor_A, "a search by the trace of so large an A")
+        own = self.pencil.factor_A[:, self.support].T
+        self.beta = self.sweep.P @ own
+        self.residual = H.T - self.sweep.C @ like(own, self.here.diag_B)
+        self.norm2 = sum_of_squares(self.residual.T)
+        self.value = float(np.einsum("ij,ij->", self.beta, own))
 
-    def gains(self, slot: int, candidates: np.ndarray) -> np.ndarray:
-        pivot = self.sweep.P[slot, slot]
-        c = self.sweep.C[candidates, slot]
+    def gains(self, slot: int) -> Any:
+        pivot, c = float(self.sweep.P[slot, slot]), self.sweep.C[:, slot]
         beta = self.beta[slot]
         lost = float(beta @ beta) / pivot
-        won = pivot * self.norm2[candidates] + 2 * c * (self.residual[candidates] @ beta)
-        won = (won + c * c * lost) / self._room(slot, candidates)
-        return (won - lost) / max(self.value, np.finfo(float).tiny)
+        won = pivot * self.norm2 + 2.0 * c * (self.residual @ like(beta, self.here.diag_B))
+        won = (won + c * c * lost) / self._room(slot)
+        return (won - lost) / max(self.value, TINY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +243,7 @@ class SetPencil:
         if support.size == 0:
             return cls(np.empty(0), np.empty((0, 0)), np.empty((0, 0)))
         small = pencil.restrict(support)
-        values, X = generalized_eigh(small.A, None if small.has_identity_B else small.B)
+        values, X = small.eigh()
         return cls(values, X, small.A)
 
     def borders(
@@ -280,7 +267,8 @@ class LambdaScan(Scan):
     """
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+        pencil = problem.pencil
+        super().__init__(problem, Sweep(pencil.columns_B, pencil.diag_B, problem.k))
         self.columns = np.empty((self.pencil.size, problem.k), order="F")
 
     def load(self, support: np.ndarray) -> None:
@@ -323,7 +311,8 @@ class LambdaScan(Scan):
             if rest.values.size:
                 lead[np.arange(len(P)) != slot, slot] = rest.X[:, 0]
         hopeful: dict[int, list[np.ndarray]] = {slot: [] for slot in rests}
-        every = self.candidates(0) if self.problem.quota is None else self.problem.features
+        has_quota = self.problem.quota is not None
+        every = self.problem.features if has_quota else np.flatnonzero(self.may_take(0))
         for start in range(0, every.size, BLOCK):
             j = every[start : start + BLOCK]
             look = _Look.at(self, j, P, A, lead)
@@ -332,7 +321,7 @@ class LambdaScan(Scan):
             if budget.stop() is not None:
                 return {}
         found = {slot: np.concatenate(parts) for slot, parts in hopeful.items() if parts}
-        if self.problem.quota is not None:
+        if has_quota:
             found = {s: f[self.may_take(s)[f]] for s, f in found.items()}
         return found
 

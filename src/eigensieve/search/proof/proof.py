@@ -16,9 +16,8 @@ import numpy as np
 
 from ...errors import InputError, OptionError
 from ...pencil.budget import Budget
-from ...pencil.factor_pencil import FactorPencil
 from ...pencil.pencil import Pencil
-from ...pencil.problem import make_problem
+from ...pencil.problem import Problem
 from ...pencil.row_factor import RowFactor
 from ...pencil.solution import Solution, Status, relative_gap
 from ..exact.perspective.relaxation import ScaledPencil
@@ -68,15 +67,13 @@ def as_request(proof: str | os.PathLike[str] | ProofRequest) -> ProofRequest:
 class Prover:
     """One problem and what a proof of it is about."""
 
-    def __init__(self, pencil: Pencil, k: Any, criterion: str, include: Any, exclude: Any) -> None:
+    def __init__(self, problem: Problem, pencil: Pencil, request: ProofRequest) -> None:
         # excluded features are OUT of the tree: the file speaks of the table as it is
-        self.problem = make_problem(pencil, k, criterion, include)
-        self.asked = make_problem(pencil, k, criterion, include, exclude)
-        self.state = np.full(pencil.size, FREE, dtype=np.int8)
+        self.asked, self.problem, self.request = problem, problem.on_all(pencil), request
+        self.state = np.full(pencil.size, OUT, dtype=np.int8)
+        self.state[problem.to_original] = FREE
         self.state[self.problem.include] = IN
-        self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
-        self.state[self.exclude] = OUT
-        self.by_level = criterion == "lambda_max" and not pencil.is_rank_one
+        self.by_level = problem.criterion == "lambda_max" and not pencil.is_rank_one
         recipe = pencil.recipe
         self.has_table = recipe is not None and (self.by_level or recipe.kind == "lda")
         self.about = {"kind": "matrices"} if recipe is None else recipe.as_plain()
@@ -92,13 +89,13 @@ class Prover:
         if pencil.size > most and (self.by_level or not self.has_table):
             reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
             raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
-        if isinstance(pencil, FactorPencil) and isinstance(pencil.W, RowFactor):
+        if pencil.factors and isinstance(pencil.factors.W, RowFactor):
             raise OptionError(
                 "a proof needs the table in memory as a dense array; give X.toarray() or "
                 "np.asarray(X) if memory allows"
             )
 
-    def prove(self, found: Solution, budget: Budget, request: ProofRequest) -> Solution:
+    def prove(self, found: Solution, budget: Budget) -> Solution:
         """Write the file; the solution then claims what the file shows, no more."""
         with ProofFile() as file:
             bound, stopped = self._show(found, budget, file)
@@ -109,7 +106,7 @@ class Prover:
                 status=_status(found.objective, bound, found.scale, stopped or found.status, found),
                 seconds=budget.seconds,
             )
-            file.write(request.path, self._header(shown, request))
+            file.write(self.request.path, self._header(shown))
         return shown
 
     def _show(
@@ -160,16 +157,16 @@ class Prover:
             ) from None
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
-    def _names(self, request: ProofRequest) -> list[str] | None:
-        recipe = self.problem.pencil.recipe
+    def _names(self) -> list[str] | None:
+        recipe, request = self.problem.pencil.recipe, self.request
         if request.names is not None or recipe is None or recipe.names is None:
             return request.names
         return list(recipe.names) if len(recipe.names) == self.problem.pencil.size else None
 
-    def _header(self, shown: Solution, request: ProofRequest) -> dict[str, Any]:
+    def _header(self, shown: Solution) -> dict[str, Any]:
         from ... import __version__
 
-        problem, quota = self.problem, self.problem.quota
+        problem, quota, request = self.problem, self.problem.quota, self.request
         support, status = shown.support, shown.status
         if request.given is not None:
             support, status = request.given, Status.FEASIBLE
@@ -181,11 +178,11 @@ class Prover:
         return {
             "pencil": self.about,
             "n_features": problem.pencil.size,
-            "names": self._names(request),
+            "names": self._names(),
             "k": sizes if request.sizes is None else request.sizes,
             "criterion": problem.criterion,
             "include": problem.include.tolist(),
-            "exclude": self.exclude.tolist(),
+            "exclude": np.flatnonzero(self.state == OUT).tolist(),
             "support": support.tolist(),
             "objective": value,
             "bound": shown.bound,

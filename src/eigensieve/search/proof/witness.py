@@ -18,7 +18,6 @@ import numpy as np
 from scipy import linalg
 
 from ...pencil.criteria import EPS
-from ...pencil.factor_pencil import FactorPencil
 from ..exact.perspective.relaxation import ScaledPencil
 
 # A value is claimed with this much room for rounding, relatively.
@@ -136,8 +135,8 @@ class Statement:
     def diagonal(self) -> tuple[np.ndarray, bool]:
         """D for all features, scaled, and whether it is the diagonal part of B."""
         pencil = self.scaled.pencil
-        if self._recipe is not None and isinstance(pencil, FactorPencil):
-            return pencil.d / pencil.diag_B, True
+        if self._recipe is not None and pencil.factors:
+            return pencil.factors.d / pencil.diag_B, True
         return self.scaled.D, False
 
     def about(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...pencil.budget import Budget
+from ...pencil.criteria import TINY
 from ...pencil.problem import Problem
 from ..moves import top_k
 
@@ -61,9 +62,7 @@ def is_enough(problem: Problem, x: np.ndarray) -> bool:
     support = np.flatnonzero(x)
     if problem.quota is None:
         return support.size >= problem.k
-    assert problem.pencil.blocks is not None
-    counts = np.bincount(problem.pencil.blocks[support], minlength=max(problem.quota) + 1)
-    return all(counts[block] >= need for block, need in problem.quota.items())
+    return bool(np.all(problem.lacks(support) <= 0))
 
 
 def cut(problem: Problem, x: np.ndarray) -> np.ndarray:
@@ -71,5 +70,5 @@ def cut(problem: Problem, x: np.ndarray) -> np.ndarray:
     pencil = problem.pencil
     size = np.abs(x) * np.sqrt(pencil.diag_B)
     alone = pencil.diag_A / pencil.diag_B
-    alone = alone / max(float(np.abs(alone).max(initial=0.0)), np.finfo(float).tiny)
+    alone = alone / max(float(np.abs(alone).max(initial=0.0)), TINY)
     return top_k(problem, np.where(x != 0, size, alone - 2.0))

@@ -61,10 +61,7 @@ def solve_dc(
     max_iter : the most steps of a run
     """
     options = DcaOptions(eps, start, n_starts, swap, tol, max_iter, random_state)
-    search = DcaSearch(problem, budget, "dc", options)
-    if rho is not None:
-        return search.find_penalised(rho)
-    return search.find_sizes([problem.k])[problem.k]
+    return DcaSearch(problem, budget, "dc", options).find(rho)
 
 
 def dc_sizes(

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.factor_pencil import FactorPencil
 from ...pencil.pencil import ITERATIVE, Pencil
 from .weighted_lasso import WeightedLasso, make_lasso
 
@@ -200,10 +199,6 @@ def semidefinite_shift(pencil: Pencil) -> float:
     """tau >= 0 with A + tau B positive semidefinite: 0 if A is, else -lambda_min(A, B)."""
     if pencil.is_psd:
         return 0.0
-    if isinstance(pencil, FactorPencil):
-        core = -np.eye(len(pencil.H)) if pencil.core is None else -pencil.core
-        opposite: Pencil = FactorPencil(pencil.H, pencil.W, pencil.d, core=core)
-    else:
-        opposite = Pencil._trusted(-pencil.A, None if pencil.has_identity_B else pencil.B)
+    opposite = pencil.negated()
     largest = opposite.rayleigh(opposite.leading()[:, 0])
     return max(largest * (1.0 if pencil.size <= ITERATIVE else 1.0 + 1e-6), 0.0)

@@ -71,6 +71,12 @@ class DcaSearch:
         self.runs: list[dict[float, Ascent]] = []
         self.n_iter = 0
 
+    def find(self, rho: float | None) -> Solution:
+        """As many features as rho leaves, or k of them."""
+        if rho is not None:
+            return self.find_penalised(rho)
+        return self.find_sizes([self.problem.k])[self.problem.k]
+
     def find_sizes(self, ks: Sequence[int]) -> dict[int, Solution]:
         """Exactly k features for every k; starts and runs are shared."""
         self._start(N_STARTS if self._polishes(True) and can_refine_many(self.problem) else 0)
@@ -163,13 +169,9 @@ class DcaSearch:
         best = ends[0]
         if len(ends) > 1:  # a score costs as much as a solution
             best = max(ends, key=lambda end: problem.score(end.support))
+        status = self.budget.stop() or best.status
         return problem.solution(
-            best.support,
-            status=self.budget.stop() or best.status,
-            solver=self.name,
-            gap_tol=self.budget.gap_tol,
-            n_iter=self.n_iter,
-            seconds=self.budget.seconds,
+            best.support, self.budget, status=status, solver=self.name, n_iter=self.n_iter
         )
 
 
@@ -183,10 +185,8 @@ def _limited(problem: Problem, support: np.ndarray) -> Problem:
         )
     if problem.quota is None:
         return problem.with_k(min(support.size, problem.k))
-    blocks = problem.pencil.blocks
-    assert blocks is not None
-    counts = np.bincount(blocks[support], minlength=max(problem.quota) + 1)
-    return problem.with_k([min(int(counts[b]), most) for b, most in problem.quota.items()])
+    lacks = np.maximum(problem.lacks(support), 0)
+    return problem.with_k([most - int(lacks[b]) for b, most in problem.quota.items()])
 
 
 def make_climbs(

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import OptionError
 from ...pencil.budget import Budget
-from ...pencil.checks import check_number
+from ...pencil.checks import check_flag, check_number
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status, relative_gap
 from ..greedy.swap import swap_refine
-from ..identity_form import diagonal_root, to_identity_form
 from ..moves import top_k
 from ..solver import Solver
 from .sparse_pca_relaxation import Relaxation
@@ -46,11 +44,10 @@ def solve_dspca(
     valid, only less tight. The same holds for quotas.
     """
     check_number(tol, "tol", 0.0, 1.0, "a number from 0 to 1")
-    if not isinstance(swap, bool | np.bool_):
-        raise OptionError(f"swap is {swap!r}; it must be True or False")
-    root = diagonal_root(problem.pencil)
+    check_flag(swap, "swap")
+    root = problem.pencil.diagonal_root()
     assert root is not None  # see _refuses
-    relaxation = Relaxation(to_identity_form(problem.pencil, root).A, problem.k)
+    relaxation = Relaxation(problem.pencil.with_identity_B(root).A, problem.k)
     most = MAX_STEPS if max_iter is None else max_iter
     support, status = _iterate(problem, relaxation, budget, most, tol)
     if swap and not status.is_early and status is not Status.OPTIMAL:
@@ -61,12 +58,11 @@ def solve_dspca(
         status = Status.OPTIMAL
     return problem.solution(
         support,
+        budget,
         status=status,
         solver="dspca",
         bound=bound,
-        gap_tol=budget.gap_tol,
         n_iter=relaxation.n_iter,
-        seconds=budget.seconds,
     )
 
 
@@ -102,7 +98,7 @@ def _iterate(
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion != "lambda_max":
         return "is for PCA: criterion 'lambda_max' only"
-    if diagonal_root(problem.pencil) is None:
+    if problem.pencil.diagonal_root() is None:
         return "is for PCA: it needs a diagonal B; use 'greedy' or 'exact'"
     return None
 

@@ -122,8 +122,8 @@ def ridge_lasso(pencil: Pencil, ridge: float | None) -> WeightedLasso:
     if np.isinf(ridge):
         return DiagonalLasso(np.ones(pencil.size))
     try:
-        if isinstance(pencil, FactorPencil):
-            H = pencil.spectral_factor[0]
+        if pencil.factors:
+            H = pencil.factor_A
             return make_lasso(FactorPencil(H, H, np.full(pencil.size, ridge)))
         return make_lasso(Pencil(pencil.A, pencil.A + ridge * np.eye(pencil.size)))
     except PencilError as error:

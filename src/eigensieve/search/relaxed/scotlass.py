@@ -30,10 +30,7 @@ def solve_scotlass(
 ) -> Solution:
     """k features, or as many as rho leaves; the options are those of solver "dc"."""
     options = DcaOptions(None, start, n_starts, swap, tol, max_iter, random_state)
-    search = DcaSearch(problem, budget, "scotlass", options)
-    if rho is not None:
-        return search.find_penalised(rho)
-    return search.find_sizes([problem.k])[problem.k]
+    return DcaSearch(problem, budget, "scotlass", options).find(rho)
 
 
 SOLVER = Solver(

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ...pencil.criteria import TINY
 from ..spectral_bound import MARGIN
 
 # Over-relaxation: saves a quarter of the steps that 1 takes.
@@ -98,11 +99,10 @@ class Relaxation:
 
     def _balance(self, old: np.ndarray) -> None:
         """Change beta so that X - Z and the change of Z go to zero alike."""
-        tiny = np.finfo(float).tiny
-        size = max(float(np.linalg.norm(self.X)), float(np.linalg.norm(self.Z)), tiny)
+        size = max(float(np.linalg.norm(self.X)), float(np.linalg.norm(self.Z)), TINY)
         primal = float(np.linalg.norm(self.X - self.Z)) / size
-        dual = float(np.linalg.norm(self.Z - old)) / max(float(np.linalg.norm(self.W)), tiny)
-        ratio = np.sqrt(max(primal, tiny) / max(dual, tiny))
+        dual = float(np.linalg.norm(self.Z - old)) / max(float(np.linalg.norm(self.W)), TINY)
+        ratio = np.sqrt(max(primal, TINY) / max(dual, TINY))
         if not 1 / UNEQUAL <= ratio <= UNEQUAL:
             change = float(np.clip(ratio, 1 / MAX_CHANGE_RATIO, MAX_CHANGE_RATIO))
             self.beta *= change

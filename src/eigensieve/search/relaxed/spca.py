@@ -15,10 +15,9 @@ import numpy as np
 from ...errors import OptionError
 from ...pencil.budget import Budget
 from ...pencil.checks import check_number
-from ...pencil.criteria import fix_signs
+from ...pencil.criteria import TINY, fix_signs
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution
-from ..identity_form import diagonal_root, to_identity_form
 from ..moves import top_k
 from ..solver import Solver
 from .elastic_components import find_elastic_components
@@ -66,10 +65,10 @@ def spca_components(
     if ridge is not None:
         check_number(ridge, "ridge", 0.0, np.inf, "a number >= 0, inf or None")
     check_number(tol, "tol", 0.0, 1.0, "a number from 0 to 1")
-    root = diagonal_root(problem.pencil)
+    root = problem.pencil.diagonal_root()
     assert root is not None  # see _refuses
     found = find_elastic_components(
-        to_identity_form(problem.pencil, root),
+        problem.pencil.with_identity_B(root),
         ks,
         rhos,
         budget,
@@ -86,15 +85,10 @@ def spca_components(
         loadings[problem.to_original[support], j] = (
             _unit(b[support], slope[support]) / root[support]
         )
-        solution = problem.with_k(support.size).solution(
-            support,
-            status=found.status,
-            solver="spca",
-            gap_tol=budget.gap_tol,
-            n_iter=found.n_iter,
-            seconds=budget.seconds,
+        part = problem.with_k(support.size)
+        solutions.append(
+            part.solution(support, budget, status=found.status, solver="spca", n_iter=found.n_iter)
         )
-        solutions.append(solution)
     return fix_signs(loadings), solutions
 
 
@@ -124,7 +118,7 @@ def _support(
     here = np.union1d(np.flatnonzero(b), problem.include).size
     n = most if exactly else int(np.clip(here, 1, most))
     # first what is not zero, then what the next smaller penalty might let in
-    scores = np.abs(slope) / max(np.abs(slope).max(), np.finfo(float).tiny)
+    scores = np.abs(slope) / max(np.abs(slope).max(), TINY)
     scores = np.where(b != 0, 2 + np.abs(b) / (np.abs(b).max() or 1.0), scores)
     return top_k(problem.with_k(n), scores)
 
@@ -142,7 +136,7 @@ def _unit(b: np.ndarray, slope: np.ndarray) -> np.ndarray:
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion != "lambda_max":
         return "is for PCA: criterion 'lambda_max' only"
-    if diagonal_root(problem.pencil) is None:
+    if problem.pencil.diagonal_root() is None:
         return "is for PCA: it needs a diagonal B; use 'dc' or 'greedy'"
     if not problem.pencil.is_psd:
         return "needs a positive semidefinite A, and this A has negative eigenvalues; use 'dspca'"

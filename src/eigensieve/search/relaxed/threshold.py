@@ -15,7 +15,7 @@ from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..moves import eigenvector_scores, top_k
-from ..solver import Solver
+from ..solver import OnDisk, Solver
 
 # B^1/2 is formed for the reading "y"
 MAX_ROOT = 5000
@@ -32,14 +32,7 @@ def solve_threshold(problem: Problem, budget: Budget, *, vector: str = "x") -> S
         raise OptionError(f"vector is {vector!r}; it must be 'x', 'y' or 'best'")
     supports = [top_k(problem, _scores(problem, reading)) for reading in readings[vector]]
     support = max(supports, key=problem.score) if len(supports) > 1 else supports[0]
-    return problem.solution(
-        support,
-        status=Status.FEASIBLE,
-        solver="threshold",
-        gap_tol=budget.gap_tol,
-        n_iter=1,
-        seconds=budget.seconds,
-    )
+    return problem.solution(support, budget, status=Status.FEASIBLE, solver="threshold", n_iter=1)
 
 
 def _scores(problem: Problem, reading: str) -> np.ndarray:
@@ -64,4 +57,5 @@ SOLVER = Solver(
     name="threshold",
     summary="the k largest entries of the full eigenvector (ST), renormalized",
     solve=solve_threshold,
+    on_disk=OnDisk(),
 )

@@ -16,7 +16,6 @@ from ...pencil.budget import Budget
 from ...pencil.criteria import EPS
 from ...pencil.factor_pencil import FactorPencil, dense_rows
 from ...pencil.pencil import Pencil
-from ..identity_form import has_diagonal_B
 
 # The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
 TOL = 1e-12
@@ -235,11 +234,9 @@ class FactorLasso(GeneralLasso):
 
 def make_lasso(pencil: Pencil) -> WeightedLasso:
     """The lasso for the B of a pencil."""
-    if has_diagonal_B(pencil):
+    if pencil.has_diagonal_B:
         return DiagonalLasso(pencil.diag_B)
-    if isinstance(pencil, FactorPencil):
-        return FactorLasso(pencil)
-    return DenseLasso(pencil.B)
+    return FactorLasso(pencil.factors) if pencil.factors else DenseLasso(pencil.B)
 
 
 def soft_threshold(g: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -14,8 +14,8 @@ from ....pencil.problem import Problem
 from ....pencil.solution import Solution, Status, relative_gap
 from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
-from ...solver import Solver, seeks_one_direction
-from ...spectral_bound import may_exceed, spectral_upper_bound
+from ...solver import OnDisk, Solver, seeks_one_direction
+from ...spectral_bound import TraceBound, screen, spectral_upper_bound
 from ..coverage import CoverageCount, blocks_and_needs
 from ..tree import (
     FREE,
@@ -184,7 +184,7 @@ def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, flo
     features, part = problem.features, problem
     blocks, needs = blocks_and_needs(problem)
     while True:
-        keep = may_exceed(part, cut)
+        keep = TraceBound(part).may_exceed(cut)
         features = features[keep]
         if np.any(np.bincount(blocks[features], minlength=needs.size) < needs):
             return features, cut
@@ -237,4 +237,5 @@ SOLVER = Solver(
     certifies=True,
     refuses=seeks_one_direction,
     warm_start=True,
+    on_disk=OnDisk(screen),
 )

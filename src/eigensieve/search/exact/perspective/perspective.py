@@ -21,7 +21,7 @@ from ...greedy.start import find_start
 from ...greedy.swap import swap_refine
 from ...moves import top_k
 from ...quick_bound import hadamard_bound
-from ...solver import Solver
+from ...solver import OnDisk, Solver
 from ..coverage import CoverageCount
 from ..tree import (
     FREE,
@@ -342,6 +342,19 @@ def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarr
     return weights
 
 
+def _screen(
+    problem: Problem, support: np.ndarray, cut: float, budget: Budget
+) -> tuple[float, np.ndarray]:
+    """A bound on all sets, and the features that one above the cut, or the support, may hold."""
+    weights = np.zeros(problem.pencil.size)
+    weights[support] = 1.0
+    state = start_state(problem)
+    root = relax_all(problem, ScaledPencil(problem), state, weights, cut=cut, budget=budget)
+    may_hold = root.fixed(cut, state, problem.k) != OUT
+    may_hold[support] = True
+    return root.bound, np.flatnonzero(may_hold)
+
+
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one:
         return "is for the trace and log-det criteria; use 'levelset' for the largest eigenvalue"
@@ -357,4 +370,5 @@ SOLVER = Solver(
     certifies=True,
     refuses=_refuses,
     warm_start=True,
+    on_disk=OnDisk(_screen),
 )

@@ -18,11 +18,10 @@ from scipy import linalg
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import DOMINANT, EPS
-from ....pencil.factor_pencil import FactorPencil, quadratic_forms
+from ....pencil.factor_pencil import quadratic_forms
 from ....pencil.grading import align, cancellation
 from ....pencil.problem import Problem
 from ....pencil.row_factor import RowFactor
-from ....tables.device_pencil import working_arrays
 from ....tables.kinds.arrays import (
     is_device_array,
     largest_values,
@@ -55,7 +54,7 @@ class ScaledPencil:
 
     def __init__(self, problem: Problem) -> None:
         self.pencil = pencil = problem.pencil
-        self.here = working_arrays(pencil) if isinstance(pencil, FactorPencil) else None
+        self.here = pencil.working if pencil.factors else None
         self._factor = pencil.spectral_factor[0]
         self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
         if self.cancellation > DOMINANT and isinstance(self._factor, np.ndarray):
@@ -78,7 +77,7 @@ class ScaledPencil:
         """H in the units of the pencil, where the pencil lies."""
         assert self.here is not None
         is_own = self._factor is self.pencil.spectral_factor[0]
-        return self.here.H if is_own else self.here.put(self._factor)
+        return self.here.factor_A if is_own else like(self._factor, self.here.d)
 
     @cached_property
     def H(self) -> np.ndarray:
@@ -100,8 +99,8 @@ class ScaledPencil:
 
     def diagonal(self, index: np.ndarray | slice) -> np.ndarray:
         """Some entries of D."""
-        if isinstance(self.pencil, FactorPencil):
-            return self.pencil.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
+        if self.pencil.factors:
+            return self.pencil.factors.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
         return self._least[index]
 
     @cached_property
@@ -123,10 +122,11 @@ class ScaledPencil:
 
     def _product(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         pencil, scales = self.pencil, np.outer(self.scale(rows), self.scale(columns))
-        if not isinstance(pencil, FactorPencil):
+        if not pencil.factors:
             return pencil.B[np.ix_(rows, columns)] * scales
-        W = pencil.W[:, columns]
-        return ((W if rows is columns else pencil.W[:, rows]).T @ W) * scales
+        every = pencil.factors.W
+        W = every[:, columns]
+        return ((W if rows is columns else every[:, rows]).T @ W) * scales
 
     def single(self) -> Any:
         """What every feature is worth alone, where its pencil lies."""
@@ -135,9 +135,9 @@ class ScaledPencil:
 
     def columns(self, index: np.ndarray) -> np.ndarray | None:
         """Some columns of W with B = W'W + diag(D); None where B is dense."""
-        if not isinstance(self.pencil, FactorPencil):
+        if not self.pencil.factors:
             return None
-        return self.pencil.W[:, index] * self.scale(index)
+        return self.pencil.factors.W[:, index] * self.scale(index)
 
     def prices(self, T: np.ndarray, W_T: np.ndarray | None, X: np.ndarray, G: np.ndarray) -> Any:
         """The gradient (p,) outside T, where the pencil lies; see `evaluate` for X and G."""
