@@ -51,6 +51,21 @@ LARGEST_EXPONENT = 700.0
 SHARE = 0.95
 
 
+def decide_by_gains(
+    gains: np.ndarray, need: int, value: float, cut: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Masks: what a set above ``cut`` must have of some features, and what it cannot have.
+
+    No set of ``need`` of them exceeds ``value``, by the sum of the largest gains; exchanging i
+    for j changes that by gains[j] - gains[i].
+    """
+    ordered = np.sort(gains)
+    kth = ordered[-need]
+    after = ordered[-need - 1] if need < gains.size else -np.inf
+    is_large = gains >= kth
+    return is_large & (value - gains + after <= cut), ~is_large & (value - kth + gains <= cut)
+
+
 class Node(NamedTuple):
     """An open subproblem: no set in it scores above ``bound``.
 

@@ -49,7 +49,7 @@ class LeapsTree:
     name = "leaps"
 
     def __init__(self, problem: Problem) -> None:
-        from .linear_kernel import LOGDET, RANK_ONE, TRACE, Task
+        from .problem_kernel import LOGDET, RANK_ONE, TRACE, LeapsProblem
 
         pencil = problem.pencil
         blocks, quota = blocks_and_needs(problem)
@@ -66,7 +66,7 @@ class LeapsTree:
                 H.T
             )  # not below 1: a difference of logarithms is no more exact than that
         self.is_blurred = kind == LOGDET and unit > MAX_CANCELLATION
-        self._task = Task(kind, B, H, blocks[self.features], quota, unit)
+        self._kernel_problem = LeapsProblem(kind, B, H, blocks[self.features], quota, unit)
         self._strides = CoverageCount(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
         self._include = problem.include
@@ -79,8 +79,8 @@ class LeapsTree:
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         """Search below a node, until its number of nodes is reached; see node_kernel.py."""
-        from .linear_kernel import Log
         from .node_kernel import AGAIN, CLOSED, visit
+        from .problem_kernel import Log
 
         p = self.features.size
         best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
@@ -90,7 +90,7 @@ class LeapsTree:
         while stack and work < self._limit:
             bound, state, _ = stack.pop()
             pick, bound, visited, n_open = visit(
-                self._task, log, state, bound, self._limit, states, bounds
+                self._kernel_problem, log, state, bound, self._limit, states, bounds
             )
             nodes, work = nodes + visited, work + visited + RELAX_WORK
             for s, b in zip(states[:n_open], bounds[:n_open]):

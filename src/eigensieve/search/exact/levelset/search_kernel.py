@@ -2,22 +2,27 @@
 
 None does exactly if N_S is positive semidefinite for all sets, N = level * B - A. A node knows
 which features are in and out; N's Schur complement on the others is computed anew for every node:
-that costs less than one eigen-decomposition, and does not drift.
+that costs less than one eigen-decomposition, and does not drift. B has a unit diagonal and
+max |A| = 1 throughout.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from ....pencil.compile import jit
 from ..coverage_kernel import record_closed
-from .fixing_kernel import EPS, decompose, fix_by_inverse, fix_by_trace, trace_sum
-from .linear_kernel import eliminate, is_positive_definite, largest_ratio
+from ..linear_kernel import factorize, largest_ratio
+from .fixing_kernel import HIDDEN_SHARE, decompose, fix_by_inverse, fix_by_trace, trace_sum
 
 FREE, IN, OUT = 0, 1, -1
 CLOSED, BRANCH = 0, 1
-# Cholesky's own round-off; that of N is in the slack of `eliminate`.
+# Cholesky's own round-off; that of N is in the slack of `reduce_level`.
 MARGIN = 1e-12
+# Round-off of an entry of N, per feature, in units of the largest term in it: N is lowered by it.
+ROUND_OFF = 4.4e-16
 
 
 @jit
@@ -89,7 +94,7 @@ def examine(
     while True:
         decide_full_blocks(state, block, sizes, needs)
         inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
-        N, n_positive = eliminate(A, B, level, inside, free)
+        N, n_positive = reduce_level(A, B, level, inside, free)
         if n_positive < inside.size:
             whole = fill_up(state, nothing, block, need)
             if largest_ratio(A, B, whole) > level:
@@ -142,7 +147,7 @@ def test_by_eigenvalues(
         return BRANCH, -1
     y = np.empty(theta.size)
     total, _ = trace_sum(theta, V, block, need, y)
-    if total <= 1.0 - EPS:
+    if total <= 1.0 - HIDDEN_SHARE:
         return CLOSED, -1
     fix_by_trace(y, total, block, need, fix)
     if np.any(fix):
@@ -152,7 +157,7 @@ def test_by_eigenvalues(
     for i in range(theta.size):
         if theta[i] < 0.0:
             negative -= theta[i] * V[i] * V[i]
-    return BRANCH, int(np.argmax(y * (negative + EPS)))
+    return BRANCH, int(np.argmax(y * (negative + HIDDEN_SHARE)))
 
 
 @jit
@@ -228,3 +233,50 @@ def fill_up(
             chosen[j] = True
             left[block[j]] -= 1
     return np.flatnonzero(chosen)
+
+
+@jit
+def reduce_level(
+    A: np.ndarray, B: np.ndarray, level: float, inside: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """The Schur complement of N on the free features, and how many pivots were positive.
+
+    Fewer than ``inside`` holds means that the features up to that pivot exceed the level,
+    or that double precision cannot tell; such a pivot is replaced by the least one.
+    """
+    f, u = inside.size, free.size
+    n = f + u
+    order = np.concatenate((inside, free))
+    slack = ROUND_OFF * (n + 2) * (1.0 + abs(level))
+    M = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = level * B[order[i], order[j]] - A[order[i], order[j]]
+        M[i, i] -= slack
+    positive = f
+    for c in range(f):
+        pivot = M[c, c]
+        if not pivot > 0.0:
+            positive = min(positive, c)
+        pivot = max(pivot, slack)
+        for i in range(c + 1, n):
+            factor = M[c, i] / pivot
+            for j in range(i, n):
+                M[i, j] -= factor * M[c, j]
+    N = np.empty((u, u))
+    for i in range(u):
+        for j in range(i, u):
+            N[i, j] = N[j, i] = M[f + i, f + j]
+    return N, positive
+
+
+@jit
+def is_positive_definite(M: np.ndarray, margin: float) -> bool:
+    """Whether M, scaled to a unit diagonal, has all eigenvalues above the margin."""
+    n = M.shape[0]
+    scaled = np.empty((n, n))
+    for i in range(n):
+        for j in range(i, n):
+            scaled[i, j] = M[i, j] / math.sqrt(M[i, i] * M[j, j])
+        scaled[i, i] = 1.0 - margin
+    return factorize(scaled, n, 1e-14)

@@ -37,7 +37,8 @@ from ..tree import (
     count_threads,
     finish,
 )
-from .relaxation import Part, Relaxation, ScaledPencil, relax_all, start_state
+from .relaxation import Relaxation, ScaledPencil, relax_all, start_state
+from .weights_kernel import WeightProblem
 
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
@@ -310,17 +311,17 @@ def _relax(
     return relax_all(problem, scaled, state, weights, cut=cut, maximise=maximise, budget=budget)
 
 
-def _maximise(part: Part, w: np.ndarray, cut: float, *, budget: Budget) -> np.ndarray:
+def _maximise(
+    problem: WeightProblem, w: np.ndarray, cut: float, _solved: float, *, budget: Budget
+) -> np.ndarray:
     """The compiled Newton method for a working set: it is needed below anyway."""
     from .relax_kernel import relax
-    from .task_kernel import Task
 
-    task = Task(part.B, part.H, part.D, part.forced, part.free, part.need, part.logdet)
     w = w.copy()
     # a large step takes some tenths of a second: look at the clock in between
-    steps = int(np.clip(STEP_WORK / (len(part.H) + len(part.B)) ** 3, 1, NEWTON_STEPS))
+    steps = int(np.clip(STEP_WORK / (len(problem.H) + len(problem.B)) ** 3, 1, NEWTON_STEPS))
     for _ in range(0, NEWTON_STEPS, steps):
-        bound, value, _, _ = relax(task, w, cut, steps, SOLVED, 0.0)
+        bound, value, _, _ = relax(problem, w, cut, steps, SOLVED, 0.0)
         if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
             break
     return w

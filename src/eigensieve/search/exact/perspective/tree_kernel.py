@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
+from ....pencil.criteria import EPS
 from ..coverage_kernel import record_closed
+from ..linear_kernel import top_sum
 from .moves_kernel import MARGIN, best_last, choose_branch, schur, tune_diagonal
-from .newton_kernel import TINY, project
-from .relax_kernel import evaluate, relax, relax_in_parts, top_sum
-from .task_kernel import Task, make_scratch
+from .newton_kernel import make_scratch, project
+from .relax_kernel import evaluate, relax, relax_in_parts
+from .weights_kernel import WEIGHTLESS, WeightProblem
 
-EPS = 2.2e-16
 # Up to this many undecided features the diagonal is tuned for the node.
 TUNE_LIMIT = 60
 MAX_ITER = 60
@@ -41,9 +42,9 @@ def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     -inf and inf if B is not positive definite on the set to working precision.
     """
     none, empty, t = np.empty(0, dtype=np.int64), np.empty(0), members.size
-    task = Task(ground.B, ground.H, empty, members, none, 0, ground.logdet)
-    scratch = make_scratch(task, 0)
-    value, _ = evaluate(task, empty, scratch, empty)
+    problem = WeightProblem(ground.B, ground.H, empty, members, none, 0, ground.logdet)
+    scratch = make_scratch(problem, 0)
+    value, _ = evaluate(problem, empty, scratch, empty)
     if value != value:
         return -np.inf, np.inf
     pivot = 1.0
@@ -84,12 +85,12 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
     used = np.empty(w.size, dtype=np.int64)
     count = 0
     for i in range(w.size):
-        if w[i] > TINY:
+        if w[i] > WEIGHTLESS:
             used[count] = i
             count += 1
     if count <= k:
         for j in heaviest(w, g, min(k + 1, w.size)):
-            if w[j] <= TINY:
+            if w[j] <= WEIGHTLESS:
                 used[count] = j
                 count += 1
             if count > k:
@@ -226,9 +227,9 @@ def visit(
                 best, members = ceiling, chosen
             record_closed(counts, strides, size, need, 1)
             return bound, -1, best, members
-        task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+        problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if need[0] == 1:
-            value, where = best_last(task)
+            value, where = best_last(problem)
             if value < np.inf:
                 if value > cut and value > best:
                     best = value
@@ -238,7 +239,7 @@ def visit(
         w = weights[free]
         g = gradient[free]
         refill(w, g, need[0])
-        ub, value, g, pull = relax_in_parts(task, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
+        ub, value, g, pull = relax_in_parts(problem, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
         gradient[free] = g
         ub += margin * abs(ub)
         bound = min(bound, ub)
@@ -263,20 +264,20 @@ def visit(
                 continue
             # the relaxation is the same without them
             w, g, pull = w[left], g[left], pull[left]
-            task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+            problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
-            new = tune_diagonal(schur(task), D[free], pull)
+            new = tune_diagonal(schur(problem), D[free], pull)
             if new.size:
                 old = D[free]
                 D[free] = new
                 trial = w.copy()
-                better, _, _, _ = relax(task, trial, cut, MAX_ITER, SOLVED, HOPELESS)
+                better, _, _, _ = relax(problem, trial, cut, MAX_ITER, SOLVED, HOPELESS)
                 if better * (1.0 + margin) < ub:
                     weights[free] = trial
                     continue
                 D[free] = old
-        return bound, free[choose_branch(task, w)], best, members
+        return bound, free[choose_branch(problem, w)], best, members
 
 
 @jit
@@ -300,9 +301,9 @@ def fix(
             if ub - g[i] + after <= cut:
                 state[free[i]] = 1
                 count += 1
-                matters = matters or w[i] < 1.0 - TINY
+                matters = matters or w[i] < 1.0 - WEIGHTLESS
         elif ub - kth + g[i] <= cut:
             state[free[i]] = -1
             count += 1
-            matters = matters or w[i] > TINY
+            matters = matters or w[i] > WEIGHTLESS
     return count, matters
