@@ -97,6 +97,16 @@ class Problem:
         chosen = self.pencil.blocks[support]
         return all(np.count_nonzero(chosen == b) == most for b, most in self.quota.items())
 
+    def blocks_and_needs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The block of every feature, and how many each block gives; one block without quotas."""
+        if self.quota is None:
+            return np.zeros(self.pencil.size, dtype=np.int64), np.array([self.k])
+        assert self.pencil.blocks is not None
+        needs = np.zeros(int(self.pencil.blocks.max()) + 1, dtype=np.int64)
+        for block, most in self.quota.items():
+            needs[block] = most
+        return self.pencil.blocks.astype(np.int64), needs
+
     def score(self, support: Sequence[int] | np.ndarray) -> float:
         """The criterion of a set, from scratch."""
         return self._examine(support)[0]

@@ -17,12 +17,12 @@ from ..pencil.problem import Problem
 from ..pencil.solution import Solution, Status
 from ..tables.streamed_pencil import StreamedPencil
 from .column_generation import among
-from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
-from .exact.tree import OUT, Outcome, Target, finish
+from .exact.perspective.relaxation import ScaledPencil, relax_all
 from .greedy.greedy import solve_greedy
 from .greedy.start import resize
 from .solver import Solver
 from .spectral_bound import TraceBound
+from .target import OUT, Outcome, Target, finish, start_state
 
 DIRECT = ("greedy", "threshold")
 EXACT = ("perspective", "levelset")

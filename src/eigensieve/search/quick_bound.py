@@ -13,11 +13,11 @@ from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
 from ..tables.device_pencil import DevicePencil
 from ..tables.streamed_pencil import StreamedPencil
-from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
-from .exact.tree import Target
+from .exact.perspective.relaxation import ScaledPencil, relax_all
 from .identity_form import diagonal_root, to_identity_form
 from .relaxed.sparse_pca_relaxation import Relaxation
 from .spectral_bound import diagonal_below, spectral_upper_bound
+from .target import Target, start_state
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500

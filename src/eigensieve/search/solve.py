@@ -19,8 +19,8 @@ from ..pencil.checks import check_k
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, SolutionPath
+from ..tables.cluster import check_client
 from ..tables.streamed_pencil import StreamedPencil
-from .exact.tree import check_client
 from .on_disk import check_on_disk, solve_on_disk
 from .proof.proof import ProofRequest, Prover, as_request
 from .solver import Solver

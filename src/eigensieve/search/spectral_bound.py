@@ -20,7 +20,6 @@ from ..pencil.factor_pencil import FactorPencil, quadratic_forms
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.row_factor import RowFactor, weighted_gram
-from .exact.coverage import blocks_and_needs
 from .identity_form import has_diagonal_B
 
 # Combinations of squared eigenvectors, by weights of the eigenvalues: (m,) -> (p,).
@@ -65,7 +64,7 @@ class TraceBound:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         pencil = problem.pencil
-        self.blocks, self.needs = blocks_and_needs(problem)
+        self.blocks, self.needs = problem.blocks_and_needs()
         self.needs = self.needs - np.bincount(
             self.blocks[problem.include], minlength=self.needs.size
         )
@@ -184,7 +183,7 @@ def _by_levels(problem: Problem, value: float) -> float:
     d = 1.0 / np.sqrt(pencil.diag_B)
     unit = pencil.scale or 1.0
     A, B = pencil.A * np.outer(d, d) / unit, pencil.B * np.outer(d, d)
-    blocks, needs = blocks_and_needs(problem)
+    blocks, needs = problem.blocks_and_needs()
     inside = problem.include.astype(np.int64)
     free = np.setdiff1d(problem.features, inside)
     needs = needs - np.bincount(blocks[inside], minlength=needs.size)

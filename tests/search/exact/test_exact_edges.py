@@ -7,7 +7,8 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all, start_state
+from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all
+from eigensieve.search.target import start_state
 
 FAST = ("exact", "leaps", "perspective", "interlacing")
 

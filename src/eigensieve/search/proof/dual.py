@@ -19,7 +19,7 @@ from ...pencil.problem import Problem
 from ...pencil.solution import Status
 from ..exact.perspective.relaxation import relax_all
 from ..exact.perspective.weights_kernel import WEIGHTLESS, WeightProblem
-from ..exact.tree import FREE, IN, OUT
+from ..target import FREE, IN, OUT
 from .file import ProofFile
 from .witness import Statement, Witness, find_witness, slope_at
 

@@ -13,8 +13,7 @@ from scipy import linalg
 
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
-from ..exact.coverage import blocks_and_needs
-from ..exact.tree import FREE, IN, OUT, decide_by_gains
+from ..target import FREE, IN, OUT, decide_by_gains
 from .file import ProofFile
 
 # N, with a unit diagonal of B and the scale of A as the unit, must be this far from singular.
@@ -47,7 +46,7 @@ class LevelProof:
         self.unit = unit
         self._A = pencil.A * np.outer(self._d, self._d) / self.unit
         self._B = pencil.B * np.outer(self._d, self._d)
-        self._blocks, self._needs = blocks_and_needs(problem)
+        self._blocks, self._needs = problem.blocks_and_needs()
 
     def write(self, level: float) -> bool:
         """Whether the tree was finished; if not, nothing can be said of what was written."""

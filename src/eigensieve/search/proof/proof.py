@@ -22,7 +22,7 @@ from ...pencil.problem import make_problem
 from ...pencil.row_factor import RowFactor
 from ...pencil.solution import Solution, Status, relative_gap
 from ..exact.perspective.relaxation import ScaledPencil
-from ..exact.tree import FREE, IN, OUT, Target
+from ..target import OUT, Target, start_state
 from .dual import DualProof
 from .file import ProofFile
 from .level import LevelProof
@@ -72,8 +72,7 @@ class Prover:
         # excluded features are OUT of the tree: the file speaks of the table as it is
         self.problem = make_problem(pencil, k, criterion, include)
         self.asked = make_problem(pencil, k, criterion, include, exclude)
-        self.state = np.full(pencil.size, FREE, dtype=np.int8)
-        self.state[self.problem.include] = IN
+        self.state = start_state(self.problem)
         self.exclude = np.unique(np.asarray(exclude, dtype=np.intp))
         self.state[self.exclude] = OUT
         self.by_level = criterion == "lambda_max" and not pencil.is_rank_one

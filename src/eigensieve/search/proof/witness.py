@@ -20,7 +20,7 @@ from scipy import linalg
 from ...pencil.criteria import EPS
 from ...pencil.factor_pencil import FactorPencil
 from ..exact.perspective.relaxation import ScaledPencil
-from ..exact.tree import decide_by_gains
+from ..target import decide_by_gains
 
 # A value is claimed with this much room for rounding, relatively.
 ROOM = 1e-11

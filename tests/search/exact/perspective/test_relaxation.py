@@ -18,10 +18,9 @@ from eigensieve.search.exact.perspective.relaxation import (
     WorkingSet,
     largest_places,
     relax_all,
-    start_state,
 )
 from eigensieve.search.exact.perspective.weights_kernel import WeightProblem
-from eigensieve.search.exact.tree import FREE, IN, OUT
+from eigensieve.search.target import FREE, IN, OUT, start_state
 from eigensieve.tables.device_pencil import DevicePencil
 from tests.device_arrays import DEVICES, sender
 

@@ -31,7 +31,7 @@ from ....tables.kinds.arrays import (
     scatter,
     to_numpy,
 )
-from ..tree import FREE, IN, OUT, decide_by_gains
+from ...target import FREE, IN, OUT, decide_by_gains
 from .ascent import SOLVED, ascend, evaluate, own_gradient
 from .threads import one_blas_thread
 from .weights_kernel import WEIGHTLESS, WeightProblem
@@ -210,13 +210,6 @@ class Relaxation:
             must, cannot = decide_by_gains(self.gradient[free], need, self.bound, cut)
             new[free[must]], new[free[cannot]] = IN, OUT
         return new
-
-
-def start_state(problem: Problem) -> np.ndarray:
-    """FREE for every feature, IN for the included ones."""
-    state = np.full(problem.pencil.size, FREE, dtype=np.int8)
-    state[problem.include] = IN
-    return state
 
 
 def relax_all(
