@@ -18,6 +18,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
+from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..tables.streamed_pencil import StreamedPencil
 from .greedy.forward import make_state
@@ -120,7 +121,7 @@ def _first_columns(problem: Problem) -> np.ndarray:
     return np.union1d(np.append(best, [first_max(ratio), anchor]), problem.include)
 
 
-def among(problem: Problem, columns: np.ndarray, pencil: FactorPencil) -> Problem:
+def among(problem: Problem, columns: np.ndarray, pencil: Pencil) -> Problem:
     """The problem with some of its features only."""
     return replace(
         problem,

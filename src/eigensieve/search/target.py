@@ -45,6 +45,11 @@ class Target:
             return value
         return math.expm1(min(value, LARGEST_EXPONENT))
 
+    def report(self, budget: Budget, solver: str, value: float, bound: float, n_nodes: int) -> None:
+        """Tell how far a search is."""
+        objective, bound = self.outward(value), self.outward(bound)
+        budget.report(solver, "search", n_nodes, objective=objective, bound=bound, n_nodes=n_nodes)
+
     def cut(self, value: float) -> float:
         """The largest bound that closes a node when the incumbent has this value."""
         own = self.outward(value)

@@ -241,14 +241,7 @@ class _Run:
 
     def _report(self) -> None:
         if self.budget.callback is not None:
-            self.budget.report(
-                "interlacing",
-                "search",
-                self.n_nodes,
-                objective=self.target.outward(self.value),
-                bound=self.target.outward(self._proved()),
-                n_nodes=self.n_nodes,
-            )
+            self.target.report(self.budget, "interlacing", self.value, self._proved(), self.n_nodes)
 
 
 SOLVER = Solver(

@@ -82,6 +82,25 @@ def solve_upper(U: np.ndarray, n: int, x: np.ndarray) -> None:
 
 
 @jit
+def solve(U: np.ndarray, n: int, x: np.ndarray) -> None:
+    """x <- (U'U)^-1 x."""
+    solve_lower(U, n, x)
+    solve_upper(U, n, x)
+
+
+@jit
+def invert_by_rows(U: np.ndarray, n: int, P: np.ndarray) -> None:
+    """As `invert`, slower, with other last digits: those that proof files were written with."""
+    for j in range(n):
+        P[j, :n] = 0.0
+        P[j, j] = 1.0
+        solve(U, n, P[j])
+    for j in range(n):
+        for i in range(j):
+            P[j, i] = P[i, j]
+
+
+@jit
 def invert(U: np.ndarray, n: int, P: np.ndarray) -> None:
     """P[:n, :n] <- (U'U)^-1, symmetric to the last bit."""
     Z = np.zeros((n, n))  # the inverse of U, transposed

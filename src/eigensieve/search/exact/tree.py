@@ -259,14 +259,7 @@ class Search:
     def _report(self) -> None:
         closed = max(self._cut, self.target.cut(self._value))
         bound = max(closed, -self._heap[0][0]) if self._heap else closed
-        self.budget.report(
-            self.tree.name,
-            "search",
-            self.n_nodes,
-            objective=self.target.outward(self._value),
-            bound=self.target.outward(bound),
-            n_nodes=self.n_nodes,
-        )
+        self.target.report(self.budget, self.tree.name, self._value, bound, self.n_nodes)
 
 
 def solve_by_tree(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....pencil.compile import jit
 from ....pencil.criteria import EPS
-from ..coverage_kernel import record_closed
+from ..coverage_kernel import count_free, decide_full_blocks, record_closed
 from .dive_kernel import deletion_costs, dive
 from .problem_kernel import LOGDET, LeapsProblem, Log, Rest, consider, reduce_to_free
 from .relax_kernel import relax, take_best
@@ -30,25 +30,9 @@ def settle(problem: LeapsProblem, state: np.ndarray, sizes: np.ndarray, needs: n
 
     False if a block cannot be filled, or is overfull.
     """
-    blocks = problem.blocks
-    sizes[:] = 0
-    needs[:] = problem.quota
-    for j in range(state.size):
-        if state[j] == 0:
-            sizes[blocks[j]] += 1
-        elif state[j] == 1:
-            needs[blocks[j]] -= 1
-    for b in range(sizes.size):
-        if needs[b] < 0 or needs[b] > sizes[b]:
-            return False
-    for j in range(state.size):
-        b = blocks[j]
-        if state[j] == 0 and (needs[b] == 0 or needs[b] == sizes[b]):
-            state[j] = 1 if needs[b] > 0 else -1
-    for b in range(sizes.size):
-        if needs[b] == 0 or needs[b] == sizes[b]:
-            needs[b] = 0
-            sizes[b] = 0
+    if not count_free(state, problem.blocks, problem.quota, sizes, needs):
+        return False
+    decide_full_blocks(state, problem.blocks, sizes, needs)
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
+from ...column_generation import among
 from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
 from ...solver import Solver, seeks_one_direction
@@ -71,20 +71,11 @@ class LevelsetTree:
         return {name: value for name, value in vars(self).items() if name != "problem"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        from .search_kernel import search_below
+        from .search_kernel import LevelsetProblem, search_below
 
-        n_nodes, states, best, level = search_below(
-            self._A,
-            self._B,
-            self._blocks,
-            self._need,
-            order.cut / self._unit,
-            order.step / self._unit,
-            node.state,
-            self._chunk,
-            self._strides,
-            counts,
-        )
+        work = LevelsetProblem(self._A, self._B, self._blocks, self._need, counts, self._strides)
+        level, step = order.cut / self._unit, order.step / self._unit
+        n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
         if best.size == 0:
             return Expansion(n_nodes, left, None, order.cut)
@@ -163,20 +154,10 @@ def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, flo
             return features, cut
         if keep.all():
             return features, bound
-        part = _among(problem, features)
+        part = among(problem, features, problem.pencil.take(features))
         bound = min(bound, max(cut, spectral_upper_bound(part)))
         if bound <= cut:
             return features, cut
-
-
-def _among(problem: Problem, features: np.ndarray) -> Problem:
-    """The problem with some of its features only."""
-    return replace(
-        problem,
-        pencil=problem.pencil.take(features),
-        include=np.searchsorted(features, problem.include),
-        to_original=problem.to_original[features],
-    )
 
 
 def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:

@@ -2,22 +2,21 @@
 
 None does exactly if N_S is positive semidefinite for all sets, N = level * B - A. A node knows
 which features are in and out; N's Schur complement on the others is computed anew for every node:
-that costs less than one eigen-decomposition, and does not drift. B has a unit diagonal and
-max |A| = 1 throughout.
+that costs less than one eigen-decomposition, and does not drift.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import record_closed
+from ..coverage_kernel import FREE, IN, OUT, count_free, decide_full_blocks, record_closed
 from ..linear_kernel import factorize, largest_ratio
 from .fixing_kernel import HIDDEN_SHARE, decompose, fix_by_inverse, fix_by_trace, trace_sum
 
-FREE, IN, OUT = 0, 1, -1
 CLOSED, BRANCH = 0, 1
 # Cholesky's own round-off; that of N is in the slack of `reduce_level`.
 MARGIN = 1e-12
@@ -25,18 +24,20 @@ MARGIN = 1e-12
 ROUND_OFF = 4.4e-16
 
 
+class LevelsetProblem(NamedTuple):
+    """B with a unit diagonal, max |A| = 1, and need[b] features of block b; the audit's table."""
+
+    A: np.ndarray
+    B: np.ndarray
+    block: np.ndarray
+    need: np.ndarray
+    counts: np.ndarray
+    strides: np.ndarray
+
+
 @jit
 def search_below(
-    A: np.ndarray,
-    B: np.ndarray,
-    block: np.ndarray,
-    need: np.ndarray,
-    level: float,
-    step: float,
-    root: np.ndarray,
-    chunk: int,
-    strides: np.ndarray,
-    counts: np.ndarray,
+    problem: LevelsetProblem, level: float, step: float, root: np.ndarray, chunk: int
 ) -> tuple[int, np.ndarray, np.ndarray, float]:
     """Depth-first search below a state, ``chunk`` nodes at most.
 
@@ -48,21 +49,19 @@ def search_below(
     states[0] = root
     top, nodes = 1, 0
     best = np.empty(0, dtype=np.int64)
-    sizes, needs = np.empty_like(need), np.empty_like(need)
+    sizes, needs = np.empty_like(problem.need), np.empty_like(problem.need)
     while top > 0 and nodes < chunk:
         top -= 1
         state = states[top].copy()
         nodes += 1
         while True:
-            verdict, j, better = examine(
-                A, B, block, need, level, state, strides, counts, sizes, needs
-            )
+            verdict, j, better = examine(problem, level, state, sizes, needs)
             if better.size == 0:
                 break
             best = better
-            level = largest_ratio(A, B, better) + step
+            level = largest_ratio(problem.A, problem.B, better) + step
         if verdict == CLOSED:
-            record_closed(counts, strides, sizes, needs, 1)
+            record_closed(problem.counts, problem.strides, sizes, needs, 1)
         else:
             for choice in (OUT, IN):  # IN comes off the stack first
                 states[top] = state
@@ -73,14 +72,9 @@ def search_below(
 
 @jit
 def examine(
-    A: np.ndarray,
-    B: np.ndarray,
-    block: np.ndarray,
-    need: np.ndarray,
+    problem: LevelsetProblem,
     level: float,
     state: np.ndarray,
-    strides: np.ndarray,
-    counts: np.ndarray,
     sizes: np.ndarray,
     needs: np.ndarray,
 ) -> tuple[int, int, np.ndarray]:
@@ -89,6 +83,7 @@ def examine(
     ``state`` changes where features are fixed. ``sizes`` and ``needs`` get how many features of
     every block are free and needed.
     """
+    A, B, block, need, counts, strides = problem
     nothing = np.empty(0, dtype=np.int64)
     count_free(state, block, need, sizes, needs)
     while True:
@@ -187,35 +182,6 @@ def indefinite_subset(N: np.ndarray, block: np.ndarray, needs: np.ndarray, few: 
             left[block[b]] += 1
         left[block[a]] += 1
     return np.empty(0, dtype=np.int64)
-
-
-@jit
-def count_free(
-    state: np.ndarray, block: np.ndarray, need: np.ndarray, sizes: np.ndarray, needs: np.ndarray
-) -> bool:
-    """Free and needed features of every block; False if a block cannot be filled."""
-    sizes[:] = 0
-    needs[:] = need
-    for j in range(state.size):
-        if state[j] == FREE:
-            sizes[block[j]] += 1
-        elif state[j] == IN:
-            needs[block[j]] -= 1
-    return bool(np.all(needs >= 0) and np.all(sizes >= needs))
-
-
-@jit
-def decide_full_blocks(
-    state: np.ndarray, block: np.ndarray, sizes: np.ndarray, needs: np.ndarray
-) -> None:
-    """Where a block needs all of its free features, or none, there is no choice left."""
-    for b in range(sizes.size):
-        if sizes[b] > 0 and (needs[b] == 0 or needs[b] == sizes[b]):
-            for j in range(state.size):
-                if state[j] == FREE and block[j] == b:
-                    state[j] = OUT if needs[b] == 0 else IN
-            sizes[b] = 0
-            needs[b] = 0
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, invert, solve_lower
+from ..linear_kernel import factorize, invert_by_rows, solve_lower
 from .newton_kernel import curvature, make_scratch, with_free
 from .relax_kernel import evaluate, log_determinant
 from .weights_kernel import WEIGHTLESS, WeightProblem
@@ -52,7 +52,7 @@ def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
         M[i, i] -= new[i]
     if not factorize(M, u):
         return np.empty(0)
-    invert(M, u, P)
+    invert_by_rows(M, u, P)
     mu = 0.0
     for i in range(u):
         mu += pull[i] * D[i]
@@ -163,7 +163,7 @@ def choose_branch(problem: WeightProblem, w: np.ndarray) -> int:
         M[i, i] *= 1.0 + 1e-9
     if not factorize(M, m):
         return where
-    invert(M, m, V)
+    invert_by_rows(M, m, V)
     sums = V.sum(axis=1)
     total = sums.sum()
     best = -1.0

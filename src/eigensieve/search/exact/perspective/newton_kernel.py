@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, solve_lower, solve_upper
+from ..linear_kernel import factorize, solve, solve_lower
 from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
 
@@ -154,10 +154,8 @@ def polish_step(M: np.ndarray, q: np.ndarray, w: np.ndarray, d: np.ndarray) -> N
         right[i] = q[inside[i]]
     if not factorize(S, a):
         return
-    solve_lower(S, a, right)
-    solve_upper(S, a, right)
-    solve_lower(S, a, ones)
-    solve_upper(S, a, ones)
+    solve(S, a, right)
+    solve(S, a, ones)
     nu = right.sum() / ones.sum()
     share = 1.0
     for i in range(a):

@@ -129,7 +129,7 @@ class PerspectiveTree:
             B, H = self.B, self.H
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
-        visited, _, members, cut, bounds, states, *warm = search_perspective(
+        visited, members, cut, left = search_perspective(
             Ground(B, H, self.k, self.logdet, counts, self._strides),
             node.state[here],
             weights[here],
@@ -140,7 +140,7 @@ class PerspectiveTree:
             self.chunk,
         )
         open_nodes = []
-        for bound, part, w, D, g in zip(bounds, states, *warm):
+        for bound, part, w, D, g in zip(*left):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
             open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))

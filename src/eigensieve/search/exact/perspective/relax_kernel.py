@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, solve_lower, solve_upper, top_sum
+from ..linear_kernel import factorize, solve, solve_lower, solve_upper, top_sum
 from .newton_kernel import curvature, make_scratch, newton_step, with_free
 from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
@@ -61,8 +61,7 @@ def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
     for j in range(c):
         x = np.zeros(c)
         x[j] = 1.0
-        solve_lower(U, c, x)
-        solve_upper(U, c, x)
+        solve(U, c, x)
         for i in range(c):
             G[i, j] = x[i]
     return value

@@ -35,6 +35,16 @@ class Ground(NamedTuple):
     strides: np.ndarray
 
 
+class OpenNodes(NamedTuple):
+    """What is known of the nodes that a search leaves open, a row for each."""
+
+    bounds: np.ndarray
+    states: np.ndarray
+    weights: np.ndarray
+    diagonals: np.ndarray
+    gradients: np.ndarray
+
+
 @jit
 def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     """The criterion of a set, and that plus what round-off may hide of it.
@@ -51,22 +61,6 @@ def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     for i in range(t):
         pivot = min(pivot, scratch.U[i, i] * scratch.U[i, i])
     return value, value * (1.0 + 8.0 * t * EPS / pivot)
-
-
-@jit
-def split_state(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The features that are IN, and those that are FREE."""
-    forced = np.empty(state.size, dtype=np.int64)
-    free = np.empty(state.size, dtype=np.int64)
-    f, u = 0, 0
-    for i in range(state.size):
-        if state[i] == 1:
-            forced[f] = i
-            f += 1
-        elif state[i] == 0:
-            free[u] = i
-            u += 1
-    return forced[:f], free[:u]
 
 
 @jit
@@ -118,15 +112,12 @@ def search_perspective(
     step: float,
     horizon: float,
     max_nodes: int,
-) -> tuple[
-    int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
-]:
+) -> tuple[int, np.ndarray, float, OpenNodes]:
     """Visit up to max_nodes nodes below one, best first as far as they are above the horizon.
 
-    Without a horizon (-inf) it goes depth first. Returns the number visited, value and members
-    of the best set above the cut (-inf, empty), the final cut, and the open nodes: bounds,
-    states, weights, diagonals, gradients. ``hot`` is larger for features that are likely to
-    matter: a gradient, or a guess.
+    Without a horizon (-inf) it goes depth first. Returns the number visited, the members of
+    the best set above the cut (or none), the final cut, and the open nodes. ``hot`` is larger for
+    features that are likely to matter: a gradient, or a guess.
     """
     n = state.size
     room = max_nodes + 2
@@ -172,17 +163,14 @@ def search_perspective(
             all_g[n_open] = g_now
             all_w[n_open, branch] = 0.0
             n_open += 1
-    return (
-        visited,
-        best,
-        members,
-        cut,
+    left = OpenNodes(
         bounds[:n_open].copy(),
         states[:n_open].copy(),
         all_w[:n_open].copy(),
         all_D[:n_open].copy(),
         all_g[:n_open].copy(),
     )
+    return visited, members, cut, left
 
 
 @jit
@@ -214,7 +202,7 @@ def visit(
     is_tuned = False
     margin = MARGIN + 8.0 * k * EPS / D.min()
     while True:
-        forced, free = split_state(state)
+        forced, free = np.flatnonzero(state == 1), np.flatnonzero(state == 0)
         size[0], need[0] = free.size, k - forced.size
         if bound <= cut or need[0] < 0 or free.size < need[0]:
             record_closed(counts, strides, size, need, 1)
@@ -257,7 +245,7 @@ def visit(
         if n_fixed:
             record_closed(counts, strides, size, need, 1)
             left = np.flatnonzero(state[free] == 0)
-            forced, free = split_state(state)
+            forced, free = np.flatnonzero(state == 1), np.flatnonzero(state == 0)
             size[0], need[0] = free.size, k - forced.size
             record_closed(counts, strides, size, need, -1)
             if matters or need[0] <= 1 or free.size <= need[0]:
