@@ -101,11 +101,11 @@ def change_limits(problem: Problem, lines: Lines, rng: np.random.Generator) -> C
 
 def permute_members(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
     members = lines[0]["pencil"].get("members")
-    if members is None or problem.to_original is None:
+    if members is None or problem.columns is None:
         return None
     order = rng.permutation(len(members))
     lines[0]["pencil"]["members"] = [members[i] for i in order]
-    columns, weights = problem.to_original[:, order], problem.weights[order]
+    columns, weights = problem.columns[:, order], problem.weights[order]
     return replace(problem, columns=columns, weights=weights), lines
 
 

@@ -130,11 +130,11 @@ def matrix_problem(
     if criterion != "lambda_max":
         values, vectors = np.linalg.eigh(A)
         keep = values > 1e-12 * values[-1]
-        problem.to_original = vectors[:, keep] * np.sqrt(values[keep])
+        problem.columns = vectors[:, keep] * np.sqrt(values[keep])
         problem.weights = np.ones(int(keep.sum()))
         problem.slack = np.full(p, 1e-9 * values[-1])
         problem.pencil |= {
-            "factor": problem.to_original.tolist(),
+            "factor": problem.columns.tolist(),
             "slack": problem.slack.tolist(),
             "least": 0.0,
         }
@@ -165,14 +165,14 @@ def _subtree(problem: Problem, bound: float, inside: list[int], free: list[int])
     there = [sum(problem.block[j] == b for j in free) for b in range(len(need))]
     if any(n < 0 or n > t for n, t in zip(need, there)):
         return [{"leaf": "empty"}]
-    kinds = {} if problem.to_original is None else {"dual": _dual}
+    kinds = {} if problem.columns is None else {"dual": _dual}
     if problem.criterion == "lambda_max":
         kinds["level"] = _level
     for kind, find in kinds.items():
         witness = find(problem, bound, inside, free, need)
         if witness is not None:
             return [{"leaf": kind, kind: witness}]
-    if problem.to_original is not None:
+    if problem.columns is not None:
         fixed = _fix(problem, bound, inside, free, need)
         if fixed is not None:
             return fixed
@@ -241,16 +241,14 @@ def _dual_sum(
     least = float(np.linalg.eigvalsh(B / unit[:, None] / unit)[0])
     D = (1 - 1e-6) * least * unit**2
     R = B - np.diag(D)
-    assert problem.to_original is not None
-    Z, weights = problem.to_original[U], problem.weights
+    assert problem.columns is not None
+    Z, weights = problem.columns[U], problem.weights
     K = len(weights)
     offset, Q = 0.0, None
     if problem.criterion == "logdet":
         at = [U.index(t) for t in T]
         root = np.sqrt(weights)
-        inner = problem.to_original[T].T @ np.linalg.solve(
-            B[np.ix_(at, at)], problem.to_original[T]
-        )
+        inner = problem.columns[T].T @ np.linalg.solve(B[np.ix_(at, at)], problem.columns[T])
         P = np.linalg.inv(np.eye(K) + root[:, None] * inner * root)
         Q = np.linalg.cholesky(root[:, None] * P * root)
         offset = float((np.square(Q).sum(axis=1) / weights).sum()) - K

@@ -148,8 +148,8 @@ class _Node:
 
     def _terms(self, dual: dict[str, Any], D: dict[int, float], rows: np.ndarray) -> tuple:
         problem, U = self.problem, self.U
-        assert problem.to_original is not None
-        Z, weights, offset = problem.to_original[U], problem.weights, 0.0
+        assert problem.columns is not None
+        Z, weights, offset = problem.columns[U], problem.weights, 0.0
         if "Q" in dual:
             Q = np.array(dual["Q"])
             if np.linalg.matrix_rank(Q) < len(Q):

@@ -157,8 +157,8 @@ def prove_all(folder: Path) -> list[tuple[naive.Problem, Lines]]:
         about = lines[0]["pencil"]
         if "factor" in about:  # the oracle judges with the factor of the file
             problem.pencil, problem.slack = about, np.array(about["slack"])
-            problem.to_original = np.array(about["factor"])
-            problem.weights = np.ones(problem.to_original.shape[1])
+            problem.columns = np.array(about["factor"])
+            problem.weights = np.ones(problem.columns.shape[1])
         found.append((problem, lines))
     return found
 

@@ -13,7 +13,7 @@ from eigensieve.errors import InputError, VerificationError
 from eigensieve.proofs.balls import Ball
 from eigensieve.proofs.exact_pencils import exact_pencil
 from eigensieve.proofs.pencils import Pencil, enclose
-from eigensieve.proofs.sources import Recipe, Source, make_source
+from eigensieve.proofs.sources import ProofSource, TableRecipe, make_source
 
 Rows = list[list[Fraction]]
 LEAST = Fraction(1e-10)
@@ -87,7 +87,7 @@ def what_two_can_score(A: Rows, B: Rows, i: int, j: int) -> float:
     return size - max(-sum(alone) / 2, 0.0)
 
 
-def compare(source: Source, A: Rows, B: Rows, widest: float = 1e-9) -> None:
+def compare(source: ProofSource, A: Rows, B: Rows, widest: float = 1e-9) -> None:
     p = source.n_features
     with np.errstate(all="ignore"):
         pencil = enclose(source)
@@ -125,7 +125,7 @@ LABELS = ["a", "b", "a", "c", "b", "b", "c", "a", "a"]
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_lda(shrinkage: float, ridge: float) -> None:
     X = nasty(9)
-    recipe = Recipe("lda", (shrinkage,), ridge, members=(4, 0, 3))
+    recipe = TableRecipe("lda", (shrinkage,), ridge, members=(4, 0, 3))
     source = make_source(recipe, X.shape[1], {"X": X, "y": LABELS})
     compare(source, *lda_by_definition(X, LABELS, shrinkage, ridge))
     assert source.counts.tolist() == [3, 4, 2]
@@ -133,14 +133,14 @@ def test_lda(shrinkage: float, ridge: float) -> None:
 
 def test_lda_of_columns_that_are_constant_within_the_classes() -> None:
     X = np.column_stack([[1.0, 2.0, 1.0, 5.0, 2.0, 2.0, 5.0, 1.0, 1.0], np.arange(9.0)])
-    recipe = Recipe("lda", (0.2,), 0.0, members=(0, 1, 3))
+    recipe = TableRecipe("lda", (0.2,), 0.0, members=(0, 1, 3))
     source = make_source(recipe, 2, {"X": X, "y": LABELS})
     compare(source, *lda_by_definition(X, LABELS, 0.2, 0.0))
 
 
 def test_lda_columns_and_weights_make_a() -> None:
     X = nasty(9)[:, [0, 3, 5]]
-    source = make_source(Recipe("lda", (0.1,), 0.0, (0, 1, 3)), 3, {"X": X, "y": LABELS})
+    source = make_source(TableRecipe("lda", (0.1,), 0.0, (0, 1, 3)), 3, {"X": X, "y": LABELS})
     exact = exact_pencil(source, np.arange(3))
     for i in range(3):
         for j in range(3):
@@ -152,12 +152,12 @@ def test_pca() -> None:
     X = nasty(8)[:, [0, 3, 4, 5]]
     A = covariance(exact_rows(X))
     one = [[Fraction(int(i == j)) for j in range(4)] for i in range(4)]
-    compare(make_source(Recipe("pca"), 4, {"X": X}), A, one)
+    compare(make_source(TableRecipe("pca"), 4, {"X": X}), A, one)
 
 
 def test_cca() -> None:
     X, Y = nasty(7)[:, :3], nasty(7, seed=1)[:, 2:]
-    source = make_source(Recipe("cca", (0.0, 0.4)), 7, {"X": X, "Y": Y})
+    source = make_source(TableRecipe("cca", (0.0, 0.4)), 7, {"X": X, "Y": Y})
     compare(source, *cca_by_definition(X, Y, (0.0, 0.4)))
 
 
@@ -172,12 +172,12 @@ def test_matrices(with_b: bool) -> None:
     B = (B + B.T) / 2
     given = {"A": (A + A.T) / 2, "B": B if with_b else None}
     exact = exact_rows(B) if with_b else exact_rows(np.eye(4))
-    compare(make_source(Recipe("matrices"), 4, given), exact_rows(given["A"]), exact)
+    compare(make_source(TableRecipe("matrices"), 4, given), exact_rows(given["A"]), exact)
 
 
 def test_products_without_the_block_agree_with_it() -> None:
     X = nasty(9)
-    source = make_source(Recipe("lda", (0.3,), 0.0, (0, 1, 3)), 6, {"X": X, "y": LABELS})
+    source = make_source(TableRecipe("lda", (0.3,), 0.0, (0, 1, 3)), 6, {"X": X, "y": LABELS})
     pencil = enclose(source)
     some, others = np.array([0, 2, 5]), np.array([1, 2, 3])
     V = Ball.exact(np.random.default_rng(0).normal(size=(3, 2)))
@@ -192,22 +192,26 @@ GOOD = {"X": np.eye(3), "y": [0, 1, 1]}
 @pytest.mark.parametrize(
     ("recipe", "given", "said"),
     [
-        (Recipe("lda", (0.1,), 0.0, (0, 1)), {"X": np.eye(3)}, "pass the labels"),
-        (Recipe("lda", (0.1,), 0.0, (0, 1)), GOOD | {"y": [0, 1]}, "one label for each of 3"),
-        (Recipe("lda", (0.1,), 0.0, (0, 1)), GOOD | {"y": [0, 1, np.nan]}, "missing labels"),
-        (Recipe("pca"), {}, "pass it as X"),
-        (Recipe("pca"), {"X": np.full((3, 3), np.nan)}, "missing or infinite"),
-        (Recipe("pca"), {"X": np.ones(3)}, "rows and columns"),
-        (Recipe("pca"), {"X": np.array([["a", "b", "c"]])}, "not real numbers"),
-        (Recipe("pca"), {"X": np.array([[2**53 + 1, 0, 0]])}, "no doubles"),
-        (Recipe("cca", (0.1, 0.1)), {"X": np.eye(3)}, "pass it as Y"),
-        (Recipe("cca", (0.1, 0.1)), {"X": np.eye(3), "Y": np.ones((2, 1))}, "3 rows and Y has 2"),
-        (Recipe("matrices"), {}, "pass A"),
-        (Recipe("matrices"), {"A": np.ones((2, 3))}, "square"),
-        (Recipe("matrices"), {"A": np.arange(9.0).reshape(3, 3)}, "not symmetric"),
+        (TableRecipe("lda", (0.1,), 0.0, (0, 1)), {"X": np.eye(3)}, "pass the labels"),
+        (TableRecipe("lda", (0.1,), 0.0, (0, 1)), GOOD | {"y": [0, 1]}, "one label for each of 3"),
+        (TableRecipe("lda", (0.1,), 0.0, (0, 1)), GOOD | {"y": [0, 1, np.nan]}, "missing labels"),
+        (TableRecipe("pca"), {}, "pass it as X"),
+        (TableRecipe("pca"), {"X": np.full((3, 3), np.nan)}, "missing or infinite"),
+        (TableRecipe("pca"), {"X": np.ones(3)}, "rows and columns"),
+        (TableRecipe("pca"), {"X": np.array([["a", "b", "c"]])}, "not real numbers"),
+        (TableRecipe("pca"), {"X": np.array([[2**53 + 1, 0, 0]])}, "no doubles"),
+        (TableRecipe("cca", (0.1, 0.1)), {"X": np.eye(3)}, "pass it as Y"),
+        (
+            TableRecipe("cca", (0.1, 0.1)),
+            {"X": np.eye(3), "Y": np.ones((2, 1))},
+            "3 rows and Y has 2",
+        ),
+        (TableRecipe("matrices"), {}, "pass A"),
+        (TableRecipe("matrices"), {"A": np.ones((2, 3))}, "square"),
+        (TableRecipe("matrices"), {"A": np.arange(9.0).reshape(3, 3)}, "not symmetric"),
     ],
 )
-def test_arrays_that_cannot_be_used(recipe: Recipe, given: dict, said: str) -> None:
+def test_arrays_that_cannot_be_used(recipe: TableRecipe, given: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         make_source(recipe, 3, given)
 
@@ -222,9 +226,9 @@ def test_arrays_that_cannot_be_used(recipe: Recipe, given: dict, said: str) -> N
 )
 def test_classes_that_are_not_those_of_the_proof(members: tuple, y: list, said: str) -> None:
     with pytest.raises(VerificationError, match=said):
-        make_source(Recipe("lda", (0.1,), 0.0, members), 3, {"X": np.eye(3), "y": y})
+        make_source(TableRecipe("lda", (0.1,), 0.0, members), 3, {"X": np.eye(3), "y": y})
 
 
 def test_another_number_of_features() -> None:
     with pytest.raises(VerificationError, match="about 4 features, and 3 were given"):
-        make_source(Recipe("pca"), 4, {"X": np.eye(3)})
+        make_source(TableRecipe("pca"), 4, {"X": np.eye(3)})

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 UNIT = 2.0**-53  # relative error of one rounded operation
-TINY = 2.0**-1070  # more than the underflow of the few products in one formula
+UNDERFLOW = 2.0**-1070  # more than the underflow of the few products in one formula
 _SPARE = 1.0 + 2.0**-48  # more than the relative rounding of one formula for a radius
 
 
@@ -39,12 +39,12 @@ class Ball:
     def scaled(cls, values: np.ndarray, exponents: np.ndarray | int) -> Ball:
         """``values * 2**exponents``; exact unless it underflows."""
         mid = np.ldexp(values, exponents)
-        return _closed(mid, np.where(np.abs(mid) < 2.0**-1021, TINY, 0.0))
+        return _closed(mid, np.where(np.abs(mid) < 2.0**-1021, UNDERFLOW, 0.0))
 
     def shifted(self, exponents: np.ndarray) -> Ball:
         """Times ``2**exponents``."""
         scaled = Ball.scaled(self.mid, exponents)
-        return Ball(scaled.mid, np.ldexp(self.rad, exponents) + (scaled.rad + TINY))
+        return Ball(scaled.mid, np.ldexp(self.rad, exponents) + (scaled.rad + UNDERFLOW))
 
     @classmethod
     def between(cls, low: np.ndarray, high: np.ndarray) -> Ball:
@@ -100,7 +100,7 @@ class Ball:
     def __truediv__(self, other: Ball) -> Ball:
         room = np.abs(other.mid) - other.rad  # the least the divisor can be
         mid = self.mid / other.mid
-        spread = (self.rad + (np.abs(mid) + TINY) * other.rad) / room
+        spread = (self.rad + (np.abs(mid) + UNDERFLOW) * other.rad) / room
         rad = _outward(spread + np.abs(mid) * UNIT)
         return Ball(mid, np.where(room > 0.0, rad, np.inf))
 
@@ -141,7 +141,7 @@ def _gamma(n: int) -> float:
 
 def _outward(rad: np.ndarray, terms: int = 1) -> np.ndarray:
     """A radius, enlarged by more than its own rounding and underflow."""
-    return np.asarray(rad * _SPARE + (terms + 4) * TINY)
+    return np.asarray(rad * _SPARE + (terms + 4) * UNDERFLOW)
 
 
 def sum_up(values: Iterable[float]) -> float:

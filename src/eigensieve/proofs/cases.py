@@ -12,11 +12,11 @@ import numpy as np
 from .balls import Ball
 from .definite import Shown, show_bordered, show_semidefinite
 from .exact_pencils import ExactPencil, exact_pencil
-from .nodes import Node
+from .nodes import RecordedNode
 from .pencils import Pencil
 from .rational import MAX_EXACT_FEATURES, Matrix, is_semidefinite
 from .records import Header, refute
-from .sources import Source
+from .sources import ProofSource
 
 _MAX_SETS = 200  # sets of one record that exact numbers may decide
 
@@ -26,7 +26,7 @@ class Case:
     """One proof under examination; ``used_exact`` says whether the record at hand needed it."""
 
     header: Header
-    source: Source
+    source: ProofSource
     pencil: Pencil
     used_exact: bool = field(default=False)
 
@@ -104,7 +104,7 @@ def exact_less(form: Form, index: np.ndarray, pencil: ExactPencil) -> Sequence[F
     return [Fraction(value) for value in form.less[index].tolist()]
 
 
-def require_semidefinite(form: Form, node: Node, also: np.ndarray, what: str) -> None:
+def require_semidefinite(form: Form, node: RecordedNode, also: np.ndarray, what: str) -> None:
     """Show the form PSD on ``also`` with every admissible set of the node, or refuse.
 
     Where at most one free feature is needed the sets are few, and are looked at one by one.

@@ -15,7 +15,7 @@ from .balls import keeps_subnormals
 from .cases import Case
 from .dual import check_dual_fix, check_dual_leaf
 from .level import check_level
-from .nodes import Node
+from .nodes import RecordedNode
 from .objective import check_objective, check_status, scale_of
 from .pencils import enclose
 from .premises import check_premises, read_blocks
@@ -239,12 +239,12 @@ class _Walk:
             self._set(j, _IN, trail)
         return False
 
-    def _node(self) -> Node:
+    def _node(self) -> RecordedNode:
         assert self.header is not None
         inside, free = (np.flatnonzero(self.state == kind) for kind in (_IN, _FREE))
         taken = np.bincount(self.blocks[inside], minlength=len(self.header.k)).tolist()
         need = [k - there for k, there in zip(self.header.k, taken)]
-        return Node(inside, free, self.blocks[free], need)
+        return RecordedNode(inside, free, self.blocks[free], need)
 
     def _judge_leaf(self, record: dict[str, Any]) -> None:
         kind = record["leaf"]
@@ -297,7 +297,7 @@ class _Walk:
         )
 
 
-def _read_fix(given: Any, node: Node, p: int) -> tuple[list[int], list[int]]:
+def _read_fix(given: Any, node: RecordedNode, p: int) -> tuple[list[int], list[int]]:
     """The features that go out and in; all must be free."""
     check_keys(given, {"out", "keep", "in"}, "the fix", needed=False)
     if not given or {"out", "keep"} <= set(given):

@@ -16,7 +16,7 @@ import numpy as np
 
 from .balls import Ball, sum_down, sum_up
 from .cases import Case, Form, exact_less, require_semidefinite
-from .nodes import Fixed, Node, choices_to_judge
+from .nodes import Fixed, RecordedNode, choices_to_judge
 from .rational import (
     Matrix,
     fraction_rows,
@@ -41,7 +41,7 @@ class DualWitness:
     Q: np.ndarray | None
 
     @classmethod
-    def read(cls, given: Any, case: Case, node: Node) -> DualWitness:
+    def read(cls, given: Any, case: Case, node: RecordedNode) -> DualWitness:
         keys = {"value", "D", "rows", "V"} | ({"Q"} if case.header.criterion == "logdet" else set())
         check_keys(given, keys, "the dual witness")
         if case.pencil.columns is None:
@@ -64,7 +64,7 @@ class DualWitness:
         return cls(number(given["value"], "value"), Form(case, less=less), at, V, Q)
 
 
-def check_dual_leaf(case: Case, node: Node, given: Any) -> None:
+def check_dual_leaf(case: Case, node: RecordedNode, given: Any) -> None:
     """No set of the node scores above the bound, or the record is refused."""
     witness = DualWitness.read(given, case, node)
     if witness.value > case.header.bound:
@@ -73,14 +73,18 @@ def check_dual_leaf(case: Case, node: Node, given: Any) -> None:
         _judge(case, node, witness, witness.value, None)
 
 
-def check_dual_fix(case: Case, node: Node, given: Any, out: list[int], inside: list[int]) -> None:
+def check_dual_fix(
+    case: Case, node: RecordedNode, given: Any, out: list[int], inside: list[int]
+) -> None:
     """No set with a feature of ``out``, and none without one of ``inside``, beats the bound."""
     witness = DualWitness.read(given, case, node)
     if not node.is_empty:
         _judge(case, node, witness, case.header.bound, (out, inside))
 
 
-def _judge(case: Case, node: Node, witness: DualWitness, limit: float, fixed: Fixed) -> None:
+def _judge(
+    case: Case, node: RecordedNode, witness: DualWitness, limit: float, fixed: Fixed
+) -> None:
     require_semidefinite(witness.form, node, witness.at, "B - diag(D)")
     tangent = Tangent(witness.Q, case.pencil.weights)
     offset, g = _enclosed_sum(case, node, witness)
@@ -98,13 +102,13 @@ def _judge(case: Case, node: Node, witness: DualWitness, limit: float, fixed: Fi
     _judge_exactly(case, node, witness, tangent, limit, fixed)
 
 
-def _split(g: np.ndarray, unknown: float, node: Node) -> tuple[list[float], list[float]]:
+def _split(g: np.ndarray, unknown: float, node: RecordedNode) -> tuple[list[float], list[float]]:
     """The terms of the features that are in, and of the free ones."""
     g = np.where(np.isnan(g), unknown, g)
     return g[node.is_inside].tolist(), g[~node.is_inside].tolist()
 
 
-def _enclosed_sum(case: Case, node: Node, witness: DualWitness) -> tuple[Ball, Ball]:
+def _enclosed_sum(case: Case, node: RecordedNode, witness: DualWitness) -> tuple[Ball, Ball]:
     """The offset sum_c w_c v_c'R v_c, and the term of every feature of the node."""
     pencil, form = case.pencil, witness.form
     U, T = node.all, witness.at
@@ -131,7 +135,12 @@ def _enclosed_sum(case: Case, node: Node, witness: DualWitness) -> tuple[Ball, B
 
 
 def _judge_exactly(
-    case: Case, node: Node, witness: DualWitness, tangent: Tangent, limit: float, fixed: Fixed
+    case: Case,
+    node: RecordedNode,
+    witness: DualWitness,
+    tangent: Tangent,
+    limit: float,
+    fixed: Fixed,
 ) -> None:
     spend(10.0 * len(node.all) * (len(node.all) + witness.V.shape[1]))
     offset, g = _exact_sum(case, node, witness)
@@ -147,7 +156,9 @@ def _judge_exactly(
             refute(f"the witness gives {more:.3g} more than the {limit:.17g} claimed, exactly")
 
 
-def _exact_sum(case: Case, node: Node, witness: DualWitness) -> tuple[Fraction, list[Fraction]]:
+def _exact_sum(
+    case: Case, node: RecordedNode, witness: DualWitness
+) -> tuple[Fraction, list[Fraction]]:
     U = node.all
     exact = case.exactly(U)
     R = witness.form.exact(U, exact)

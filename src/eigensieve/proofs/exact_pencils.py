@@ -17,7 +17,7 @@ from .rational import (
     spend,
     submatrix,
 )
-from .sources import MIN_SHRINKAGE, Source
+from .sources import MIN_SHRINKAGE, ProofSource
 
 _MAX_PRODUCTS = 40_000_000  # rows times pairs of features
 
@@ -45,7 +45,7 @@ class ExactPencil:
         )
 
 
-def exact_pencil(source: Source, index: np.ndarray) -> ExactPencil:
+def exact_pencil(source: ProofSource, index: np.ndarray) -> ExactPencil:
     """The pencil on some features, or a refusal where they are too many."""
     n, u = len(source.X), len(index)
     if u > MAX_EXACT_FEATURES or n * u * u > _MAX_PRODUCTS:
@@ -105,7 +105,7 @@ def _centred(gram: Matrix, groups: list[list[Fraction]], counts: list[int], n: i
     ]
 
 
-def _matrices(source: Source, index: np.ndarray) -> ExactPencil:
+def _matrices(source: ProofSource, index: np.ndarray) -> ExactPencil:
     assert source.A is not None
     block = np.ix_(index, index)
     u, factor, slack = len(index), source.recipe.factor, source.recipe.slack
@@ -120,7 +120,7 @@ def _matrices(source: Source, index: np.ndarray) -> ExactPencil:
     )
 
 
-def _pca(source: Source, table: _ExactTable) -> ExactPencil:
+def _pca(source: ProofSource, table: _ExactTable) -> ExactPencil:
     n, u = table.n, len(table.whole)
     sums = table.sums(np.arange(n))
     columns = [[x - sums[i] / n for x in table.column(i)] for i in range(u)]
@@ -129,7 +129,7 @@ def _pca(source: Source, table: _ExactTable) -> ExactPencil:
     return ExactPencil(A, one, columns, source.weights, [Fraction(1)] * u, [Fraction(0)] * u)
 
 
-def _lda(source: Source, index: np.ndarray, table: _ExactTable) -> ExactPencil:
+def _lda(source: ProofSource, index: np.ndarray, table: _ExactTable) -> ExactPencil:
     n, u = table.n, len(index)
     counts = source.counts.tolist()
     groups = [table.sums(np.flatnonzero(source.codes == c)) for c in range(len(counts))]
@@ -151,7 +151,7 @@ def _lda(source: Source, index: np.ndarray, table: _ExactTable) -> ExactPencil:
     return ExactPencil(A, _plus(B, floor), columns, weights, floor, [Fraction(0)] * u)
 
 
-def _cca(source: Source, index: np.ndarray, table: _ExactTable) -> ExactPencil:
+def _cca(source: ProofSource, index: np.ndarray, table: _ExactTable) -> ExactPencil:
     n, u = table.n, len(index)
     assert source.view is not None
     view = source.view[index].tolist()

@@ -18,14 +18,14 @@ import numpy as np
 from .balls import Ball, sum_up
 from .cases import Case, Form, require_semidefinite
 from .definite import Shown, show_semidefinite
-from .nodes import Fixed, Node, choices_to_judge
+from .nodes import Fixed, RecordedNode, choices_to_judge
 from .rational import MAX_EXACT_FEATURES, fraction_rows, inner_products, is_semidefinite
 from .records import check_keys, refuse, refute, vector
 
 _MARGINS = (1e-14, 1e-12, 1e-10, 1e-8)  # times the features of the node
 
 
-def check_level(case: Case, node: Node, given: Any, fixed: Fixed = None) -> None:
+def check_level(case: Case, node: RecordedNode, given: Any, fixed: Fixed = None) -> None:
     """No set of the node (or none that the fix excludes) scores above the bound."""
     check_keys(given, {"E"}, "the level witness")
     if case.header.criterion != "lambda_max":
@@ -42,7 +42,7 @@ def check_level(case: Case, node: Node, given: Any, fixed: Fixed = None) -> None
         _require_split(form, node, E, fixed)
 
 
-def _require_whole(form: Form, node: Node) -> None:
+def _require_whole(form: Form, node: RecordedNode) -> None:
     """N is PSD on every set of the node; a wide covariance is judged by its rows."""
     pencil, bound = form.case.pencil, form.bound
     if form.case.source.recipe.kind == "pca" and pencil.rows is not None and bound is not None:
@@ -55,7 +55,7 @@ def _require_whole(form: Form, node: Node) -> None:
     require_semidefinite(form, node, node.inside, "bound B - A")
 
 
-def _require_split(form: Form, node: Node, E: np.ndarray, fixed: Fixed) -> None:
+def _require_split(form: Form, node: RecordedNode, E: np.ndarray, fixed: Fixed) -> None:
     U, pencil = node.all, form.case.pencil
     N = form.block(U, U)
     is_free = ~node.is_inside
@@ -74,7 +74,9 @@ def _require_split(form: Form, node: Node, E: np.ndarray, fixed: Fixed) -> None:
     refute("E does not show that no set of the node beats the bound")
 
 
-def _candidates(form: Form, node: Node, N: np.ndarray, E: np.ndarray) -> Iterator[np.ndarray]:
+def _candidates(
+    form: Form, node: RecordedNode, N: np.ndarray, E: np.ndarray
+) -> Iterator[np.ndarray]:
     """Factors G of Y = (diag(E) - M)_+, with M the Schur complement of N; in several units.
 
     The positive part depends on the units of the features: those of the table, those where E is
@@ -112,7 +114,7 @@ def _holds(N: Ball, is_free: np.ndarray, E: Ball, G: np.ndarray) -> bool:
     return show_semidefinite(N + Ball(mid, rad), explain=False) is Shown.TRUE
 
 
-def _is_light(node: Node, E: Ball, G: np.ndarray, fixed: Fixed) -> bool:
+def _is_light(node: RecordedNode, E: Ball, G: np.ndarray, fixed: Fixed) -> bool:
     """Whether every choice to be judged has a sum of Y_ii / E_i of at most one."""
     y = (Ball.exact(G).squared().sum(axis=1) / E).upper
     weights = np.where(np.isnan(y), np.inf, y).tolist()
@@ -120,7 +122,7 @@ def _is_light(node: Node, E: Ball, G: np.ndarray, fixed: Fixed) -> bool:
 
 
 def _holds_exactly(
-    N: list[list[Fraction]], node: Node, E: np.ndarray, G: np.ndarray, fixed: Fixed
+    N: list[list[Fraction]], node: RecordedNode, E: np.ndarray, G: np.ndarray, fixed: Fixed
 ) -> bool:
     rows = fraction_rows(G.tolist())
     limits = [Fraction(value) for value in E.tolist()]

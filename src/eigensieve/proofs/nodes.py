@@ -15,7 +15,7 @@ Fixed = tuple[list[int], list[int]] | None  # features that a record puts out, a
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class RecordedNode:
     """Features that are in or free (ascending), the free ones' blocks, and how many are needed."""
 
     inside: np.ndarray
@@ -49,7 +49,7 @@ class Node:
 class Ranking(Generic[Weight]):
     """The free features of a node by weight: what the heaviest admissible choice weighs."""
 
-    def __init__(self, node: Node, weights: Sequence[Weight]) -> None:
+    def __init__(self, node: RecordedNode, weights: Sequence[Weight]) -> None:
         self.weights: Sequence[Weight] = weights
         self.need = node.need
         self.block = node.blocks.tolist()
@@ -93,7 +93,7 @@ class Ranking(Generic[Weight]):
 
 
 def choices_to_judge(
-    node: Node, weights: Sequence[Weight], fixed: Fixed = None
+    node: RecordedNode, weights: Sequence[Weight], fixed: Fixed = None
 ) -> list[list[Weight]]:
     """The heaviest choice of free features, or those that a fix must exclude; by their weights."""
     ranking = Ranking(node, weights)

@@ -11,7 +11,7 @@ from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
 from .exact_pencils import ExactPencil
-from .nodes import Node
+from .nodes import RecordedNode
 from .rational import (
     Matrix,
     determinant,
@@ -29,7 +29,7 @@ _GRID = 120
 _ROUNDING = 1e-12  # what the gap may exceed its tolerance by: the header's numbers are rounded
 
 
-def scale_of(case: Case, root: Node) -> float:
+def scale_of(case: Case, root: RecordedNode) -> float:
     """The unit of gaps where the objective is smaller: about what a set of the root can score.
 
     Only features that an admissible set can have count, and pairs that one can have together;

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import VerificationError
 from .balls import Ball
 from .definite import MAX_DENSE_FEATURES
-from .sources import MIN_SHRINKAGE, Source
+from .sources import MIN_SHRINKAGE, ProofSource
 
 _SMALL = 512  # features of which a whole G is kept
 _STRIPE = 256  # rows of a large product at a time
@@ -158,7 +158,7 @@ def _where(mask: np.ndarray, ball: Ball) -> Ball:
     return Ball(np.where(mask, ball.mid, 0.0), np.where(mask, ball.rad, 0.0))
 
 
-def enclose(source: Source) -> Pencil:
+def enclose(source: ProofSource) -> Pencil:
     """The enclosures of a source."""
     kind = source.recipe.kind
     if kind == "matrices":
@@ -193,7 +193,7 @@ def _log_spread(rows: Ball) -> np.ndarray:
     return np.where(most > 0.0, np.log2(np.where(most > 0.0, most, 1.0)), -1100.0)
 
 
-def _enclose_lda(source: Source) -> Pencil:
+def _enclose_lda(source: ProofSource) -> Pencil:
     n, p = source.X.shape
     everything = np.arange(p)
     constant = source.is_constant(everything)
@@ -226,7 +226,7 @@ def _enclose_lda(source: Source) -> Pencil:
     )
 
 
-def _enclose_cca(source: Source) -> Pencil:
+def _enclose_cca(source: ProofSource) -> Pencil:
     n, p = source.X.shape
     everything = np.arange(p)
     constant = source.is_constant(everything)
@@ -254,7 +254,7 @@ def _one_where(mask: np.ndarray, ball: Ball) -> Ball:
     return Ball(np.where(mask, 1.0, ball.mid), np.where(mask, 0.0, ball.rad))
 
 
-def _enclose_matrices(source: Source) -> Pencil:
+def _enclose_matrices(source: ProofSource) -> Pencil:
     p, A, B, recipe = source.n_features, source.A, source.B, source.recipe
     assert A is not None
     exponents = np.zeros(p, dtype=np.intp)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from ..errors import InputError, VerificationError
-from .sources import IS_IT_THE_TABLE, Recipe
+from .sources import IS_IT_THE_TABLE, TableRecipe
 
 FORMAT, VERSION = "eigensieve-proof", 1
 CRITERIA = ("lambda_max", "trace", "logdet")
@@ -35,7 +35,7 @@ _RECIPES = {
 class Header:
     """The claim, as the first line makes it."""
 
-    recipe: Recipe
+    recipe: TableRecipe
     n_features: int
     names: list[str] | None
     k: list[int]
@@ -259,7 +259,7 @@ def read_header(record: dict[str, Any]) -> Header:
     )
 
 
-def _read_recipe(given: object, p: int) -> Recipe:
+def _read_recipe(given: object, p: int) -> TableRecipe:
     if not isinstance(given, dict) or given.get("kind") not in list(_RECIPES):
         refuse(f"the pencil's kind is none of {', '.join(_RECIPES)}")
     kind = given["kind"]
@@ -273,14 +273,14 @@ def _read_recipe(given: object, p: int) -> Recipe:
         least = number(given["least"], "least")
         if least < 0.0:
             refuse("least is negative")
-        return Recipe(kind, factor=matrix(rows, p, width, "factor"), slack=slack, least=least)
+        return TableRecipe(kind, factor=matrix(rows, p, width, "factor"), slack=slack, least=least)
     check_keys(given, _RECIPES[kind], "the pencil")
     if kind == "lda":
         ridge = number(given["ridge"], "ridge")
         members = given["members"]
         if not isinstance(members, list) or not members:
             refuse("members is not a list of rows")
-        return Recipe(
+        return TableRecipe(
             kind,
             (_share(given["shrinkage"]),),
             ridge if ridge >= 0.0 else refuse("ridge is negative"),
@@ -290,8 +290,8 @@ def _read_recipe(given: object, p: int) -> Recipe:
         shares = given["shrinkage"]
         if not isinstance(shares, list) or len(shares) != 2:
             refuse("shrinkage is not a pair of numbers")
-        return Recipe(kind, (_share(shares[0]), _share(shares[1])))
-    return Recipe(kind)
+        return TableRecipe(kind, (_share(shares[0]), _share(shares[1])))
+    return TableRecipe(kind)
 
 
 def _share(value: object) -> float:

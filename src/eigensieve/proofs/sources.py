@@ -17,7 +17,7 @@ IS_IT_THE_TABLE = "is this the table that the proof was made from?"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TableRecipe:
     """How the header says that the pencil comes from the table."""
 
     kind: str
@@ -30,7 +30,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ProofSource:
     """The doubles that define the pencil exactly.
 
     ``X`` has the columns of both tables for "cca" (``view`` says whose), ``codes`` the class of
@@ -38,7 +38,7 @@ class Source:
     the identity).
     """
 
-    recipe: Recipe
+    recipe: TableRecipe
     n_features: int
     X: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     codes: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -75,7 +75,7 @@ class Source:
         return np.asarray((X[:1] == X).all(axis=0))
 
 
-def make_source(recipe: Recipe, n_features: int, given: dict[str, Any]) -> Source:
+def make_source(recipe: TableRecipe, n_features: int, given: dict[str, Any]) -> ProofSource:
     """Put table and recipe together, and see that they agree."""
     if recipe.kind == "matrices":
         return _from_matrices(recipe, n_features, given)
@@ -88,12 +88,12 @@ def make_source(recipe: Recipe, n_features: int, given: dict[str, Any]) -> Sourc
         X = np.hstack([X, Y])
         _check_width(X.shape[1], n_features)
         names = None if names is None or others is None else names + others
-        return Source(recipe, n_features, X, view=view, names=names)
+        return ProofSource(recipe, n_features, X, view=view, names=names)
     _check_width(X.shape[1], n_features)
     if recipe.kind == "pca":
-        return Source(recipe, n_features, X, names=names)
+        return ProofSource(recipe, n_features, X, names=names)
     codes, classes = _classes(recipe, given.get("y"), len(X))
-    return Source(recipe, n_features, X, codes, names=names, classes=classes)
+    return ProofSource(recipe, n_features, X, codes, names=names, classes=classes)
 
 
 def _table(given: dict[str, Any], name: str) -> tuple[np.ndarray, list[str] | None]:
@@ -109,7 +109,7 @@ def _check_width(found: int, wanted: int) -> None:
         )
 
 
-def _classes(recipe: Recipe, y: Any, n: int) -> tuple[np.ndarray, tuple[Any, ...]]:
+def _classes(recipe: TableRecipe, y: Any, n: int) -> tuple[np.ndarray, tuple[Any, ...]]:
     """The class of every row, that of the member which the recipe lists for it; and its label."""
     if y is None:
         raise InputError("the proof is about classes: pass the labels as y")
@@ -151,12 +151,12 @@ def _equals_itself(label: Any) -> bool:
         return False
 
 
-def _from_matrices(recipe: Recipe, p: int, given: dict[str, Any]) -> Source:
+def _from_matrices(recipe: TableRecipe, p: int, given: dict[str, Any]) -> ProofSource:
     if given.get("A") is None:
         raise InputError("the proof is about matrices: pass A, and B unless it is the identity")
     A = _square(given["A"], "A", p)
     B = None if given.get("B") is None else _square(given["B"], "B", p)
-    return Source(recipe, p, A=A, B=B)
+    return ProofSource(recipe, p, A=A, B=B)
 
 
 def _square(values: Any, name: str, p: int) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..errors import InputError
 from .records import Header, refute
-from .sources import Source
+from .sources import ProofSource
 
 
-def find_names(header: Header, source: Source, given: Any) -> list[str] | None:
+def find_names(header: Header, source: ProofSource, given: Any) -> list[str] | None:
     """The names of the features, of the table or as given; those of the file must be the same.
 
     Names that stand in the file alone are not verified, and are not reported.
@@ -32,7 +32,7 @@ def find_names(header: Header, source: Source, given: Any) -> list[str] | None:
 
 
 def describe_problem(
-    header: Header, source: Source, blocks: np.ndarray, names: list[str] | None
+    header: Header, source: ProofSource, blocks: np.ndarray, names: list[str] | None
 ) -> dict[str, Any]:
     """The problem as JSON values; what does not apply to its kind is None."""
     recipe = source.recipe

@@ -18,6 +18,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
+from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from .greedy.forward import make_state
 from .greedy.swap import make_scan
@@ -32,7 +33,7 @@ MAX_COLUMNS_OF_PART = 4
 MAX_COLUMNS_JOINING = 50
 
 
-class Outcome(NamedTuple):
+class Generated(NamedTuple):
     """What the search found, whether there was time to confirm it, and what is in doubt.
 
     ``doubtful`` has the sets (sorted, indices of the problem) of which no better exchange was
@@ -81,7 +82,7 @@ def generate(
     wanted: np.ndarray,
     search: Callable[[Problem, Trail], Any],
     budget: Budget,
-) -> Outcome:
+) -> Generated:
     """What the search finds among all columns.
 
     Parameters
@@ -99,12 +100,12 @@ def generate(
         found = search(among(problem, columns, here), trail)
         stopped = budget.stop() is not None
         if stopped or not (trail.orders or trail.scans):
-            return Outcome(found, not stopped, set())
+            return Generated(found, not stopped, set())
         look = _Confirmation(problem, trail.at(columns), columns, here)
         is_done = look.run(budget)
         joining = look.outsiders
         if not is_done or joining.size == 0:
-            return Outcome(found, is_done, look.doubtful)
+            return Generated(found, is_done, look.doubtful)
         columns, here = _join(columns, here, joining, pencil.load(joining))
 
 
@@ -118,7 +119,7 @@ def _first_columns(problem: Problem) -> np.ndarray:
     return np.union1d(np.append(best, [first_max(ratio), anchor]), problem.include)
 
 
-def among(problem: Problem, columns: np.ndarray, pencil: FactorPencil) -> Problem:
+def among(problem: Problem, columns: np.ndarray, pencil: Pencil) -> Problem:
     """The problem with some of its features only."""
     return replace(
         problem,

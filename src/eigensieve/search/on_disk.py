@@ -17,10 +17,10 @@ from ..pencil.budget import Budget
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution, Status
 from .column_generation import among
-from .exact.tree import Outcome, Target, finish
 from .greedy.greedy import solve_greedy
 from .greedy.start import resize
 from .solver import Solver
+from .target import Outcome, Target, finish
 
 
 def check_on_disk(solver: Solver, problem: Problem, solvers: Mapping[str, Solver]) -> None:

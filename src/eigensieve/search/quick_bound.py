@@ -10,10 +10,10 @@ from ..pencil.grading import MAX_CANCELLATION
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
-from .exact.perspective.relaxation import ScaledPencil, relax_all, start_state
-from .exact.tree import Target
+from .exact.perspective.relaxation import ScaledPencil, relax_all
 from .relaxed.sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound
+from .target import Target, start_state
 
 # A dense pencil needs eigenvalues of B, and the spectral bound those of A: not above this.
 DENSE_LIMIT = 1500

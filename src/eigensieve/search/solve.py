@@ -19,7 +19,7 @@ from ..pencil.checks import check_k
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, SolutionPath
-from .exact.tree import check_client
+from ..tables.cluster import check_client
 from .on_disk import check_on_disk, solve_on_disk
 from .proof.proof import ProofRequest, Prover, as_request
 from .solver import Solver

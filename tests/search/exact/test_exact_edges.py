@@ -7,7 +7,8 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all, start_state
+from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all
+from eigensieve.search.target import start_state
 
 FAST = ("exact", "leaps", "perspective", "interlacing")
 
@@ -77,7 +78,7 @@ def test_a_weight_too_small_to_count_is_not_counted() -> None:
     tiny = np.array([1.0, 1.0, 9e-10, 9e-10, 9e-10, 9e-10])
     args = problem, ScaledPencil(problem), start_state(problem)
     bounds = [
-        relax_all(*args, given, maximise=lambda part, w, cut: w).bound for given in (exact, tiny)
+        relax_all(*args, given, maximise=lambda _, w, *__: w).bound for given in (exact, tiny)
     ]
     assert bounds[1] == bounds[0] >= best
 

@@ -14,7 +14,7 @@ class CoverageCount:
     """The coverage audit: closed leaves and fixings must add up to all the sets there are."""
 
     def __init__(self, problem: Problem, wanted: bool) -> None:
-        self.blocks, needs = blocks_and_needs(problem)
+        self.blocks, needs = problem.blocks_and_needs()
         free = np.ones(problem.pencil.size, dtype=bool)
         free[problem.include] = False
         self.needs = needs - np.bincount(self.blocks[problem.include], minlength=needs.size)
@@ -44,17 +44,6 @@ class CoverageCount:
         everything = _count_sets(self.sizes, self.needs)
         if total != everything:
             raise VerificationError(f"the search covered {total} sets of {everything}")
-
-
-def blocks_and_needs(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """The block of every feature, and how many each block gives; one block without quotas."""
-    if problem.quota is None:
-        return np.zeros(problem.pencil.size, dtype=np.int64), np.array([problem.k])
-    assert problem.pencil.blocks is not None
-    needs = np.zeros(int(problem.pencil.blocks.max()) + 1, dtype=np.int64)
-    for block, most in problem.quota.items():
-        needs[block] = most
-    return problem.pencil.blocks.astype(np.int64), needs
 
 
 def coverage_strides(sizes: np.ndarray, needs: np.ndarray) -> np.ndarray:

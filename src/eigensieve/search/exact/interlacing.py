@@ -22,16 +22,15 @@ from scipy import linalg
 from ...errors import OptionError
 from ...pencil.budget import Budget
 from ...pencil.checks import check_k
-from ...pencil.criteria import NOISE
+from ...pencil.criteria import EPS, NOISE
 from ...pencil.grading import graded_eigh, graded_rounding, is_graded
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..greedy.start import find_start
 from ..quick_bound import hadamard_gains
 from ..solver import Solver
-from .coverage import blocks_and_needs
+from ..target import Outcome, Target, finish
 from .inclusion import InclusionBounds, criterion_bounds
-from .tree import Outcome, Target, finish
 
 SEARCHES = ("best", "depth")
 ORDERS = ("sorted", "natural")
@@ -116,8 +115,7 @@ class _Bounds:
         if least < WELL_CONDITIONED:  # M may be far better than the whole, never worse
             least = max(least, float(linalg.eigvalsh(self.B[np.ix_(M, M)])[0]))
         size = float(np.abs(values).max()) + self.problem.pencil.scale
-        eps = float(np.finfo(float).eps)
-        return size * (NOISE + 4 * M.size * eps / max(least, eps))
+        return size * (NOISE + 4 * M.size * EPS / max(least, EPS))
 
 
 def _by_deletion_cost(bounds: _Bounds, budget: Budget) -> np.ndarray:
@@ -132,7 +130,7 @@ def _by_deletion_cost(bounds: _Bounds, budget: Budget) -> np.ndarray:
 
 
 @dataclass(order=True)
-class _Node:
+class _OpenSuperset:
     """An open subproblem; nodes compare by bound, then by the lower bound of theorem 1."""
 
     rank: tuple[float, float, int]
@@ -156,8 +154,8 @@ class _Run:
         self.target, self.budget, self.bounds = target, budget, bounds
         self.max_nodes, self.best_first = max_nodes, best_first
         self.support, self.value = support, target.problem.score(support)
-        self.blocks, self.needs = blocks_and_needs(target.problem)
-        self.open: list[_Node] = []
+        self.blocks, self.needs = target.problem.blocks_and_needs()
+        self.open: list[_OpenSuperset] = []
         self.n_nodes = 0
         # the incumbent's own rounding stays, whatever is proved of the other sets
         self.closed = target.problem.ceiling(support)
@@ -177,7 +175,7 @@ class _Run:
                 self._report()
         return Outcome(self.support, self.value, self._proved(), self.n_nodes, stopped)
 
-    def _expand(self, node: _Node) -> Status | None:
+    def _expand(self, node: _OpenSuperset) -> Status | None:
         """Visit the children; if a limit comes in between, the node stays open as it is."""
         for forced, undecided in self._children(node):
             self._visit(forced, undecided)
@@ -187,7 +185,7 @@ class _Run:
                 return stopped
         return None
 
-    def _children(self, node: _Node) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _children(self, node: _OpenSuperset) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for i in range(node.undecided.size):
             forced = np.append(node.forced, node.undecided[:i])
             if np.any(np.bincount(self.blocks[forced], minlength=self.needs.size) > self.needs):
@@ -211,7 +209,7 @@ class _Run:
         if upper <= self._cut():
             self.closed = max(self.closed, upper)
         else:
-            self._push(_Node((-upper, -lower, self.n_nodes), upper, forced, undecided))
+            self._push(_OpenSuperset((-upper, -lower, self.n_nodes), upper, forced, undecided))
 
     def _offer(self, S: np.ndarray) -> None:
         value = self.target.problem.score(S)
@@ -219,13 +217,13 @@ class _Run:
             self.support, self.value = S, value
         self.closed = max(self.closed, self.target.problem.ceiling(S))
 
-    def _push(self, node: _Node) -> None:
+    def _push(self, node: _OpenSuperset) -> None:
         if self.best_first:
             heapq.heappush(self.open, node)
         else:
             self.open.append(node)
 
-    def _pop(self) -> _Node:
+    def _pop(self) -> _OpenSuperset:
         return heapq.heappop(self.open) if self.best_first else self.open.pop()
 
     def _cut(self) -> float:
@@ -243,14 +241,7 @@ class _Run:
 
     def _report(self) -> None:
         if self.budget.callback is not None:
-            self.budget.report(
-                "interlacing",
-                "search",
-                self.n_nodes,
-                objective=self.target.outward(self.value),
-                bound=self.target.outward(self._proved()),
-                n_nodes=self.n_nodes,
-            )
+            self.target.report(self.budget, "interlacing", self.value, self._proved(), self.n_nodes)
 
 
 SOLVER = Solver(

@@ -10,14 +10,13 @@ finished search.
 from __future__ import annotations
 
 import heapq
-import math
 import os
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -25,13 +24,12 @@ import numpy as np
 
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
-from ...pencil.solution import Solution, Status, relative_gap
+from ...pencil.solution import Solution, Status
 from ...tables.cluster import WorkerPool
-from ...tables.cluster import check_client as check_client
 from ..greedy.swap import swap_refine
+from ..target import FREE, IN, Outcome, Target, finish
 from .coverage import CoverageCount
 
-FREE, IN, OUT = 0, 1, -1
 # Nodes that one round expands. Part of the result: it must not depend on the number of threads.
 ROUND = 16
 # A search of more rounds than this expands more at once, so that many workers have something to do.
@@ -43,12 +41,6 @@ WORTH_SENDING = 0.05
 PARTS = 2
 # With more open nodes than this the search goes deep rather than wide, to save memory.
 CROWD = 20_000
-# Below this relative gap double precision proves nothing.
-FLOOR = 1e-9
-# No log-det is larger: sizes are limited, see tables/statistics.py; a wide tolerance gets there.
-LARGEST_EXPONENT = 700.0
-# What is left of gap_tol for the rounding of incumbents.
-SHARE = 0.95
 
 
 class Node(NamedTuple):
@@ -122,45 +114,24 @@ class Tree(Protocol):
         ...
 
 
-class Target:
-    """What is searched for, and when a bound is good enough.
+@dataclass(frozen=True)
+class SearchOptions:
+    """What every tree search lets its user choose: see `solve_by_tree`."""
 
-    With a rank-one A all criteria order the sets alike and the search works with the trace;
-    ``problem`` is what the tree sees, `outward` takes a bound back to the user's criterion.
-    """
+    start: Sequence[int] | None
+    n_starts: int | None
+    max_nodes: int | None
+    audit: bool
+    n_jobs: int | None
+    client: Any
+    random_state: int | None
 
-    def __init__(self, problem: Problem, gap_tol: float) -> None:
-        self.asked = problem
-        same_order = problem.criterion != "trace" and problem.pencil.is_rank_one
-        self.problem = replace(problem, criterion="trace") if same_order else problem
-        self._is_log = same_order and problem.criterion == "logdet"
-        self.tol = max(SHARE * gap_tol, FLOOR)
-
-    def outward(self, value: float) -> float:
-        """A value or bound of the search, in the criterion that was asked for."""
-        return math.log1p(value) if self._is_log else value
-
-    def inward(self, value: float) -> float:
-        """A value or bound of the criterion that was asked for, in that of the search."""
-        if not self._is_log:
-            return value
-        return math.expm1(min(value, LARGEST_EXPONENT))
-
-    def cut(self, value: float) -> float:
-        """The largest bound that closes a node when the incumbent has this value."""
-        own = self.outward(value)
-        return self.inward(own + self.tol * max(abs(own), self.asked.unit))
-
-
-@dataclass
-class Outcome:
-    """The incumbent, what is proved, and why the search ended (None: nothing is open)."""
-
-    support: np.ndarray
-    value: float
-    bound: float
-    n_nodes: int
-    stopped: Status | None
+    @property
+    def n_threads(self) -> int:
+        """n_jobs as scikit-learn reads it: None is 1, -1 all cores."""
+        if self.n_jobs is None:
+            return 1
+        return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
 
 
 @dataclass
@@ -170,28 +141,26 @@ class Search:
     tree: Tree
     target: Target
     budget: Budget
-    n_jobs: int = 1
-    max_nodes: int | None = None
-    audit: bool = False
-    client: Any = None  # of a dask cluster, for the rounds that take long
+    options: SearchOptions
     n_nodes: int = 0
     _heap: list[tuple[float, int, Node]] = field(default_factory=list)
     _pushed: int = 0
     _takes_long: bool = False
 
     def __post_init__(self) -> None:
+        self.max_nodes, client = self.options.max_nodes, self.options.client
         # all runs have the same tree: it is sent once
-        self._pool = None if self.client is None else WorkerPool(self.client, _NodeBatch(self.tree))
+        self._pool = None if client is None else WorkerPool(client, _NodeBatch(self.tree))
 
     def run(self, support: np.ndarray, bound: float) -> Outcome:
         """Search from an incumbent; ``bound`` is what is known of the optimum."""
         self._support, self._value = support, self.target.problem.score(support)
         self._cut = self.target.cut(self._value)
-        self.coverage = CoverageCount(self.target.problem, self.audit)
+        self.coverage = CoverageCount(self.target.problem, self.options.audit)
         self._heap.clear()
         for root in self.tree.roots(self.coverage):
             self._push(root._replace(bound=min(root.bound, bound)))
-        with _threads(self.n_jobs) as each:
+        with _threads(self.options.n_threads) as each:
             stopped = self._rounds(each)
         self.coverage.check([self._sizes(node) for _, _, node in self._heap])
         closed = max(self._cut, self.target.cut(self._value))
@@ -290,14 +259,41 @@ class Search:
     def _report(self) -> None:
         closed = max(self._cut, self.target.cut(self._value))
         bound = max(closed, -self._heap[0][0]) if self._heap else closed
-        self.budget.report(
-            self.tree.name,
-            "search",
-            self.n_nodes,
-            objective=self.target.outward(self._value),
-            bound=self.target.outward(bound),
-            n_nodes=self.n_nodes,
-        )
+        self.target.report(self.budget, self.tree.name, self._value, bound, self.n_nodes)
+
+
+def solve_by_tree(
+    name: str,
+    search: Callable[[Target, Budget, SearchOptions], Outcome],
+    problem: Problem,
+    budget: Budget,
+    *,
+    start: Sequence[int] | None = None,
+    n_starts: int | None = None,
+    max_nodes: int | None = None,
+    audit: bool = False,
+    n_jobs: int | None = None,
+    client: Any = None,
+    random_state: int | None = None,
+) -> Solution:
+    """The best set of k features, with a proof or the gap that is left.
+
+    Parameters
+    ----------
+    name, search : the solver, and what it does
+    problem, budget : see `eigensieve.solve`
+    start : a set to start from, of any size
+    n_starts : local searches besides those from the greedy sets; by default what the solver takes
+        for worth its time
+    max_nodes : the search ends with status "iteration limit" after about so many nodes
+    audit : check, in exact integers, that closed and open subproblems cover every set once
+    n_jobs : threads; the result does not depend on them
+    client : of a dask cluster, whose workers then share the search; neither does it on these
+    random_state : seed of the random starts
+    """
+    options = SearchOptions(start, n_starts, max_nodes, audit, n_jobs, client, random_state)
+    target = Target(problem, budget.gap_tol)
+    return finish(search(target, budget, options), target, budget, name)
 
 
 def announce_compiling(budget: Budget, solver: str, kernel: object) -> None:
@@ -306,25 +302,6 @@ def announce_compiling(budget: Budget, solver: str, kernel: object) -> None:
 
     if not is_cached(kernel):
         budget.report(solver, "compiling, this once", 0)
-
-
-def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
-    """The `Solution` of a search: OPTIMAL only if the gap that was asked for is closed."""
-    problem = target.asked
-    value = problem.score(outcome.support)
-    bound = max(target.outward(outcome.bound), problem.ceiling(outcome.support))
-    status = outcome.stopped or Status.GAP_LIMIT
-    if relative_gap(value, bound, problem.unit) <= budget.gap_tol:
-        status = Status.OPTIMAL
-    return problem.solution(
-        outcome.support,
-        status=status,
-        solver=solver,
-        bound=bound,
-        gap_tol=budget.gap_tol,
-        n_nodes=outcome.n_nodes,
-        seconds=budget.seconds,
-    )
 
 
 @contextmanager
@@ -365,10 +342,3 @@ def _expand_part(
         counts = blank.copy()
         found.append((batch.tree.expand(node, order, counts), counts))
     return found, time.perf_counter() - start
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """n_jobs as scikit-learn reads it: None is 1, -1 all cores."""
-    if n_jobs is None:
-        return 1
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -18,7 +18,8 @@ from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
 from ..exact.perspective.relaxation import relax_all
-from ..exact.tree import FREE, IN, OUT
+from ..exact.perspective.weights_kernel import WEIGHTLESS, WeightProblem
+from ..target import FREE, IN, OUT
 from .file import ProofFile
 from .witness import Statement, Witness, find_witness, slope_at
 
@@ -33,10 +34,9 @@ MIN_DIAGONAL_SHARE = 1e-10
 ROUND_OFF = 1e-12
 # How far a tuned diagonal stays inside B.
 INSIDE = 1e-7
-WEIGHTLESS = 1e-9
 
 
-class Node(NamedTuple):
+class WitnessNode(NamedTuple):
     """A subproblem: state, weights, diagonal and slopes of all features of the ground."""
 
     state: np.ndarray
@@ -137,7 +137,7 @@ class DualProof:
         self.H = np.ascontiguousarray(self.scaled.H[:, features])
         self.slack = self.statement.slack[features]
         slopes = witness.gains[np.searchsorted(witness.U, features)]
-        stack = [Node(state[features], weights[features], D[features], slopes, is_base)]
+        stack = [WitnessNode(state[features], weights[features], D[features], slopes, is_base)]
         n_nodes = 0
         while stack:
             node = stack.pop()
@@ -149,23 +149,22 @@ class DualProof:
             stack += self._visit(node)
             self.budget.report("proof", "writing the proof", n_nodes, n_nodes=n_nodes)
 
-    def _give_up_node(self, node: Node) -> None:
+    def _give_up_node(self, node: WitnessNode) -> None:
         full = np.full(self.problem.pencil.size, OUT, dtype=np.int8)
         full[self.features] = node.state
         self._give_up(full, self._witness(node, node.weights))
 
-    def _is_empty(self, node: Node) -> bool:
+    def _is_empty(self, node: WitnessNode) -> bool:
         need = self.problem.k - _count(node.state, IN)
         is_empty = need < 0 or _count(node.state, FREE) < need
         if is_empty:
             self.file.empty()
         return is_empty
 
-    def _visit(self, node: Node) -> list[Node]:
+    def _visit(self, node: WitnessNode) -> list[WitnessNode]:
         """Close a node, or return its children, the one that is written first last."""
         from ..exact.perspective.moves_kernel import choose_branch
         from ..exact.perspective.relax_kernel import relax_in_parts
-        from ..exact.perspective.task_kernel import Task
         from ..exact.perspective.tree_kernel import refill
 
         is_tuned = False
@@ -175,13 +174,13 @@ class DualProof:
             state, D = node.state, node.D
             forced, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
             need = self.problem.k - forced.size
-            task = Task(self.B, self.H, D, forced, free, need, self.logdet)
+            weighing = WeightProblem(self.B, self.H, D, forced, free, need, self.logdet)
             w, pull = np.full(free.size, float(need > 0)), np.zeros(free.size)
             if 0 < need < free.size:
                 w, slopes = node.weights[free], node.slopes[free]
                 refill(w, slopes, need)
                 _, _, g, pull = relax_in_parts(
-                    task, w, slopes, self.cut, MAX_ITER, SOLVED, HOPELESS
+                    weighing, w, slopes, self.cut, MAX_ITER, SOLVED, HOPELESS
                 )
                 node.weights[free], node.slopes[free] = w, g
             left = self._decide(node)
@@ -192,7 +191,7 @@ class DualProof:
                 continue
             if not is_tuned and 0 < need < free.size <= TUNE_LIMIT:
                 is_tuned = True
-                tuned = self._tune(node, task, pull)
+                tuned = self._tune(node, weighing, pull)
                 if tuned is not None:
                     node = tuned
                     continue
@@ -200,11 +199,11 @@ class DualProof:
                 self._give_up_node(node)
                 self.stopped = Status.GAP_LIMIT
                 return []
-            j = int(free[choose_branch(task, w)])
+            j = int(free[choose_branch(weighing, w)])
             self.file.branch(self.features[j])
             return [self._child(node, j, IN), self._child(node, j, OUT)]
 
-    def _decide(self, node: Node) -> Node | None:
+    def _decide(self, node: WitnessNode) -> WitnessNode | None:
         """None if a witness closes the node, what is left if one decides features, or the node."""
         for witness in self._witnesses(node):
             full = np.full(self.problem.pencil.size, OUT, dtype=np.int8)
@@ -216,13 +215,13 @@ class DualProof:
                 return node._replace(state=state[self.features])
         return node
 
-    def _witnesses(self, node: Node) -> list[Witness]:
+    def _witnesses(self, node: WitnessNode) -> list[Witness]:
         found = [self._witness(node, node.weights)]
         if self.problem.k - _count(node.state, IN) == 1 and _count(node.state, FREE) > 1:
             found += self._last(node)
         return found
 
-    def _witness(self, node: Node, weights: np.ndarray) -> Witness:
+    def _witness(self, node: WitnessNode, weights: np.ndarray) -> Witness:
         """That of the weights, on the features that are not OUT."""
         U = np.flatnonzero(node.state != OUT)
         w = np.where(node.state == IN, 1.0, weights)
@@ -239,7 +238,7 @@ class DualProof:
         """The same with the problem's indices for those of the ground."""
         return replace(witness, U=self.features[witness.U], T=self.features[witness.T])
 
-    def _last(self, node: Node) -> list[Witness]:
+    def _last(self, node: WitnessNode) -> list[Witness]:
         """If one feature is missing, B need only be definite on what is IN and that one."""
         forced, free = np.flatnonzero(node.state == IN), np.flatnonzero(node.state == FREE)
         D = np.full(node.state.size, MIN_DIAGONAL_SHARE)
@@ -267,12 +266,14 @@ class DualProof:
             found = witness(slope_at(Q + np.outer(h, h) / D[free[best]]))
         return [self._named(found)]
 
-    def _tune(self, node: Node, task: Any, pull: np.ndarray) -> Node | None:
+    def _tune(
+        self, node: WitnessNode, weighing: WeightProblem, pull: np.ndarray
+    ) -> WitnessNode | None:
         """The node with a larger diagonal where that helps, or None."""
         from ..exact.perspective.moves_kernel import schur, tune_diagonal
 
         free = np.flatnonzero(node.state == FREE)
-        new = tune_diagonal(schur(task), node.D[free], pull)
+        new = tune_diagonal(schur(weighing), node.D[free], pull)
         if not new.size:
             return None
         D = np.full(node.D.size, MIN_DIAGONAL_SHARE)
@@ -283,10 +284,10 @@ class DualProof:
             return None
         return node._replace(D=D, is_base=False)
 
-    def _child(self, node: Node, j: int, choice: int) -> Node:
+    def _child(self, node: WitnessNode, j: int, choice: int) -> WitnessNode:
         state, weights = node.state.copy(), node.weights.copy()
         state[j], weights[j] = choice, 0.0
-        return Node(state, weights, node.D, node.slopes.copy(), node.is_base)
+        return WitnessNode(state, weights, node.D, node.slopes.copy(), node.is_base)
 
 
 def _count(state: np.ndarray, choice: int) -> int:

@@ -13,14 +13,13 @@ from scipy import linalg
 
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
-from ..exact.coverage import blocks_and_needs
-from ..exact.tree import FREE, IN, OUT
+from ..target import FREE, IN, OUT, decide_by_gains
 from .file import ProofFile
 
 # N, with a unit diagonal of B and the scale of A as the unit, must be this far from singular.
 MARGIN = 1e-10
 # What the sum of a witness must stay below 1.
-EPS = 1e-6
+SUM_MARGIN = 1e-6
 # The diagonal of features that no set needs, in units of what is left of N.
 FREELY = 1e3
 # Steps of the bisection for the level at the root.
@@ -47,7 +46,7 @@ class LevelProof:
         self.unit = unit
         self._A = pencil.A * np.outer(self._d, self._d) / self.unit
         self._B = pencil.B * np.outer(self._d, self._d)
-        self._blocks, self._needs = blocks_and_needs(problem)
+        self._blocks, self._needs = problem.blocks_and_needs()
 
     def write(self, level: float) -> bool:
         """Whether the tree was finished; if not, nothing can be said of what was written."""
@@ -81,7 +80,7 @@ class LevelProof:
                 found = self._examine(self._root)
             except NotShown:
                 found = None
-            if found is None or found[1] > 1 - EPS:
+            if found is None or found[1] > 1 - SUM_MARGIN:
                 low = middle
             else:
                 high, witness = middle, {"E": found[0]}
@@ -114,7 +113,7 @@ class LevelProof:
                 continue
             E, total, y, negative = found
             free = np.flatnonzero(state == FREE)
-            if total <= 1 - EPS:
+            if total <= 1 - SUM_MARGIN:
                 self.file.leaf("level", {"E": E})
                 return []
             must, cannot = self._decide(y, total, self._blocks[free], needs)
@@ -197,12 +196,7 @@ class LevelProof:
         """Masks: features that a set above the level must have, and those it cannot have."""
         must, cannot = np.zeros(y.size, dtype=bool), np.zeros(y.size, dtype=bool)
         for b, need in enumerate(needs):
-            own = np.flatnonzero(blocks == b)
-            if need == 0:
-                continue
-            ordered = np.sort(y[own])
-            kth, after = ordered[-need], ordered[-need - 1]
-            taken = y[own] >= kth
-            must[own] = taken & (total - y[own] + after <= 1 - EPS)
-            cannot[own] = ~taken & (total - kth + y[own] <= 1 - EPS)
+            if need > 0:
+                own = blocks == b
+                must[own], cannot[own] = decide_by_gains(y[own], need, total, 1 - SUM_MARGIN)
         return must, cannot

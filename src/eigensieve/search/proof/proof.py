@@ -21,7 +21,7 @@ from ...pencil.problem import Problem
 from ...pencil.row_factor import RowFactor
 from ...pencil.solution import Solution, Status, relative_gap
 from ..exact.perspective.relaxation import ScaledPencil
-from ..exact.tree import FREE, IN, OUT, Target
+from ..target import FREE, IN, OUT, Target
 from .dual import DualProof
 from .file import ProofFile
 from .level import LevelProof

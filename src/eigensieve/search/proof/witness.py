@@ -19,6 +19,7 @@ from scipy import linalg
 
 from ...pencil.criteria import EPS
 from ..exact.perspective.relaxation import ScaledPencil
+from ..target import decide_by_gains
 
 # A value is claimed with this much room for rounding, relatively.
 ROOM = 1e-11
@@ -54,12 +55,10 @@ class Witness:
 
     def decide(self, inside: np.ndarray, need: int, cut: float) -> tuple[np.ndarray, np.ndarray]:
         """Masks of U: features that a set above ``cut`` must have, and those it cannot have."""
-        value, free = self.value(inside, need), ~inside
-        ordered = np.sort(self.gains[free])
-        kth = ordered[-need]
-        after = ordered[-need - 1] if need < ordered.size else -np.inf
-        must = free & (self.gains >= kth) & (value - self.gains + after <= cut)
-        cannot = free & (self.gains < kth) & (value - kth + self.gains <= cut)
+        must, cannot = np.zeros_like(inside), np.zeros_like(inside)
+        must[~inside], cannot[~inside] = decide_by_gains(
+            self.gains[~inside], need, self.value(inside, need), cut
+        )
         return must, cannot
 
 

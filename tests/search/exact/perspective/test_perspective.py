@@ -39,7 +39,7 @@ def test_more_time_never_gives_a_worse_bound(monkeypatch: pytest.MonkeyPatch) ->
     def look(most: int) -> tuple[es.Solution, int]:
         budget = Looks()
         budget.most = most
-        solution = perspective.solve_perspective(problem, budget, random_state=0)
+        solution = perspective.SOLVER.solve(problem, budget, random_state=0)
         solution.verify(pencil)
         return solution, budget.looks
 

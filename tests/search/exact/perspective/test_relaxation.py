@@ -11,16 +11,16 @@ import eigensieve as es
 from eigensieve.pencil.factor_pencil import FactorPencil
 from eigensieve.pencil.problem import Problem, make_problem
 from eigensieve.search.exact.perspective import relaxation as perspective
-from eigensieve.search.exact.perspective.ascent import Part, ascend, largest, project
+from eigensieve.search.exact.perspective.ascent import Climb, ascend, largest, project
 from eigensieve.search.exact.perspective.relaxation import (
     Relaxation,
     ScaledPencil,
     WorkingSet,
     largest_places,
     relax_all,
-    start_state,
 )
-from eigensieve.search.exact.tree import FREE, IN, OUT
+from eigensieve.search.exact.perspective.weights_kernel import WeightProblem
+from eigensieve.search.target import FREE, IN, OUT, start_state
 from eigensieve.tables.device_pencil import DevicePencil
 from tests.device_arrays import DEVICES, sender
 
@@ -39,16 +39,16 @@ def value_of(pencil: es.Pencil, w: np.ndarray, logdet: bool) -> float:
     return float(np.linalg.slogdet(np.eye(len(Q)) + Q)[1] if logdet else np.trace(Q))
 
 
-def part_of(pencil: es.Pencil, k: int, logdet: bool) -> Part:
+def part_of(pencil: es.Pencil, k: int, logdet: bool) -> WeightProblem:
     scaled = ScaledPencil(make_problem(pencil, k, "trace"))
     every = np.arange(pencil.size)
-    return Part(scaled.block(every), scaled.H, scaled.D, every[:0], every, k, logdet)
+    return WeightProblem(scaled.block(every), scaled.H, scaled.D, every[:0], every, k, logdet)
 
 
 @pytest.mark.parametrize("logdet", [False, True])
 def test_value_and_gradient(logdet: bool) -> None:
     pencil = factors(0)
-    part, w = part_of(pencil, 4, logdet), np.random.default_rng(0).uniform(0.1, 0.9, 12)
+    part, w = Climb(part_of(pencil, 4, logdet)), np.random.default_rng(0).uniform(0.1, 0.9, 12)
     point = part.evaluate(w)
     value, g = point.value, point.g
     assert value == pytest.approx(value_of(pencil, w, logdet), rel=1e-9)
@@ -88,7 +88,7 @@ def test_ascent_reaches_the_maximum(seed: int, logdet: bool) -> None:
     start[:k] = 1.0
     w = ascend(part, start, -np.inf)
     assert w.sum() == pytest.approx(k)
-    point = part.evaluate(w)
+    point = Climb(part).evaluate(w)
     value, g = point.value, point.g
     assert value + largest(g, k).sum() - g @ w <= value * (1 + 1.01e-6)
     assert point.bound(k) == pytest.approx(value + largest(g, k).sum() - g @ w)
@@ -190,7 +190,7 @@ def test_newton_step_by_numeric_curvature(logdet: bool, forced: list[int]) -> No
     pencil, rng = factors(3), np.random.default_rng(3)
     whole = part_of(pencil, 4, logdet)
     free = np.setdiff1d(np.arange(12), forced)
-    part = Part(whole.B, whole.H, whole.D, np.array(forced, int), free, 4, logdet)
+    part = Climb(whole._replace(forced=np.array(forced, int), free=free))
     w = rng.uniform(0.2, 0.8, free.size)
     w[0], w[3] = 0.0, 1.0
     inside = np.flatnonzero((w > 0) & (w < 1))
@@ -223,7 +223,7 @@ def test_a_device_gives_the_same(kind: str, criterion: str) -> None:
         scaled, state = ScaledPencil(problem), start_state(problem)
         return relax_all(problem, scaled, state, weights, **options)
 
-    on_host, on_device = (relax(each, maximise=lambda part, w, cut: w) for each in problems)
+    on_host, on_device = (relax(each, maximise=lambda _, w, *__: w) for each in problems)
     assert on_device.bound == pytest.approx(on_host.bound, rel=1e-9)
     np.testing.assert_array_equal(on_host.weights, weights)
     np.testing.assert_array_equal(on_device.weights, weights)

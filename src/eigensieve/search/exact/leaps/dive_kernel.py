@@ -13,9 +13,19 @@ import numpy as np
 
 from ....pencil.compile import jit
 from ..coverage_kernel import record_closed
-from .linear_kernel import LOGDET, RANK_ONE, TRACE, Log, Rest, Task, consider, log_det, rounding
+from .problem_kernel import (
+    LOGDET,
+    RANK_ONE,
+    TRACE,
+    LeapsProblem,
+    Log,
+    Rest,
+    consider,
+    log_det,
+    rounding,
+)
 
-TINY = 1e-300
+MIN_PIVOT = 1e-300
 
 
 class Room(NamedTuple):
@@ -149,7 +159,9 @@ def sort_front(
 
 
 @jit
-def additions(task: Task, rest: Rest, chosen: np.ndarray, free: np.ndarray, room: Room) -> None:
+def additions(
+    problem: LeapsProblem, rest: Rest, chosen: np.ndarray, free: np.ndarray, room: Room
+) -> None:
     """Upper bounds on the values of the chosen set with one free feature more, in room.values."""
     B, shaky = rest.B, rest.shaky
     L, K, left, index = room.L, room.K, room.left, room.places
@@ -169,7 +181,7 @@ def additions(task: Task, rest: Rest, chosen: np.ndarray, free: np.ndarray, room
             factor = L[t, a]
             for b in range(a, m + u):
                 L[a, b] -= factor * L[t, b]
-        pivot = max(L[a, a], TINY)
+        pivot = max(L[a, a], MIN_PIVOT)
         shaky += 1.0 / pivot
         share = 1.0 / math.sqrt(pivot)
         for b in range(a, m + u):
@@ -181,14 +193,14 @@ def additions(task: Task, rest: Rest, chosen: np.ndarray, free: np.ndarray, room
                 K[s, b] -= L[a, b] * y
         for b in range(u):
             left[b] -= L[a, m + b] * L[a, m + b]
-    is_log = task.kind == LOGDET
+    is_log = problem.kind == LOGDET
     base = rest.base + explain(K[:, : m + u], m, is_log)
     for b in range(u):
-        gain, share = 0.0, 1.0 / max(left[b], TINY)
+        gain, share = 0.0, 1.0 / max(left[b], MIN_PIVOT)
         for s in range(c):
             gain += K[s, m + b] * K[s, m + b]
         value = base + (math.log1p(gain * share) if is_log else gain * share)
-        room.values[b] = value + rounding(task, value, shaky + share)
+        room.values[b] = value + rounding(problem, value, shaky + share)
 
 
 @jit
@@ -217,7 +229,7 @@ def explain(K: np.ndarray, m: int, is_log: bool) -> float:
 
 @jit
 def dive(
-    task: Task,
+    problem: LeapsProblem,
     log: Log,
     rest: Rest,
     state: np.ndarray,
@@ -233,7 +245,7 @@ def dive(
     `additions`. Returns the number of nodes, and how many remainders ``limit`` left open, which
     go to ``states`` and ``bounds``.
     """
-    kind, record, free = task.kind, log.record, rest.free
+    kind, record, free = problem.kind, log.record, rest.free
     u, rows = free.size, rest.second.shape[0]
     depth = min(u - need, limit) + 1
     Ps, seconds = np.empty((depth, u, u)), np.empty((depth, rows, u))
@@ -262,8 +274,8 @@ def dive(
             record_closed(log.counts, log.strides, size_now, need_now, 1)
             if costs[level, k] < slack:
                 chosen[here - i : here] = index[level, :i]
-                additions(task, rest, chosen[:here], index[level, i:m], room)
-                offer(task, log, state, free, chosen[:here], index[level, i:m], room.values)
+                additions(problem, rest, chosen[:here], index[level, i:m], room)
+                offer(problem, log, state, free, chosen[:here], index[level, i:m], room.values)
             level -= 1
             continue
         if nodes > limit:
@@ -284,7 +296,7 @@ def dive(
                 mask[free[chosen[a]]] = True
             for a in range(m):
                 mask[free[index[level, a]]] = a != i
-            consider(task, log, mask)
+            consider(problem, log, mask)
             continue
         child, m = level + 1, m - i - 1
         chosen[here - i : here] = index[level, :i]
@@ -309,7 +321,7 @@ def dive(
 
 @jit
 def offer(
-    task: Task,
+    problem: LeapsProblem,
     log: Log,
     state: np.ndarray,
     free: np.ndarray,
@@ -326,5 +338,5 @@ def offer(
         for a in range(chosen.size):
             mask[free[chosen[a]]] = True
         mask[free[added[b]]] = True
-        consider(task, log, mask)
+        consider(problem, log, mask)
         values[b] = -np.inf

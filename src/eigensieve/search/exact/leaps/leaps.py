@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,24 +11,20 @@ from ....pencil.budget import Budget
 from ....pencil.factor_pencil import dense_rows
 from ....pencil.grading import MAX_CANCELLATION, align, cancellation, is_graded
 from ....pencil.problem import Problem
-from ....pencil.solution import Solution, Status
+from ....pencil.solution import Status
 from ...greedy.start import find_start
 from ...quick_bound import root_bound
 from ...solver import Solver
-from ..coverage import CoverageCount, blocks_and_needs
+from ...target import IN, OUT, Outcome, Target, start_state
+from ..coverage import CoverageCount
 from ..tree import (
-    FREE,
-    IN,
-    OUT,
     Expansion,
     Node,
     Order,
-    Outcome,
     Search,
-    Target,
+    SearchOptions,
     announce_compiling,
-    count_threads,
-    finish,
+    solve_by_tree,
 )
 
 # Work of one expansion, in nodes times features squared: about .02 s.
@@ -49,10 +45,10 @@ class LeapsTree:
     name = "leaps"
 
     def __init__(self, problem: Problem) -> None:
-        from .linear_kernel import LOGDET, RANK_ONE, TRACE, Task
+        from .problem_kernel import LOGDET, RANK_ONE, TRACE, LeapsProblem
 
         pencil = problem.pencil
-        blocks, quota = blocks_and_needs(problem)
+        blocks, quota = problem.blocks_and_needs()
         self.features = np.argsort(blocks, kind="stable")
         scale = np.exp2(-np.round(np.log2(pencil.diag_B) / 2))
         H = _thin_factor(pencil.spectral_factor, scale, problem.criterion)[self.features]
@@ -66,21 +62,19 @@ class LeapsTree:
                 H.T
             )  # not below 1: a difference of logarithms is no more exact than that
         self.is_blurred = kind == LOGDET and unit > MAX_CANCELLATION
-        self._task = Task(kind, B, H, blocks[self.features], quota, unit)
+        self._kernel_problem = LeapsProblem(kind, B, H, blocks[self.features], quota, unit)
         self._strides = CoverageCount(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
-        self._include = problem.include
+        self._root = start_state(problem)[self.features]
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         """All features free but those that must be chosen."""
-        state = np.full(self.features.size, FREE, dtype=np.int8)
-        state[np.isin(self.features, self._include)] = IN
-        return [Node(np.inf, state)]
+        return [Node(np.inf, self._root)]
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         """Search below a node, until its number of nodes is reached; see node_kernel.py."""
-        from .linear_kernel import Log
         from .node_kernel import AGAIN, CLOSED, visit
+        from .problem_kernel import Log
 
         p = self.features.size
         best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
@@ -90,7 +84,7 @@ class LeapsTree:
         while stack and work < self._limit:
             bound, state, _ = stack.pop()
             pick, bound, visited, n_open = visit(
-                self._task, log, state, bound, self._limit, states, bounds
+                self._kernel_problem, log, state, bound, self._limit, states, bounds
             )
             nodes, work = nodes + visited, work + visited + RELAX_WORK
             for s, b in zip(states[:n_open], bounds[:n_open]):
@@ -123,62 +117,38 @@ def _thin_factor(
     return np.ascontiguousarray((sizes[keep, None] * rows[keep]).T)
 
 
-def solve_leaps(
-    problem: Problem,
-    budget: Budget,
-    *,
-    start: Sequence[int] | None = None,
-    n_starts: int | None = None,
-    max_nodes: int | None = None,
-    audit: bool = False,
-    n_jobs: int | None = None,
-    client: Any = None,
-    random_state: int | None = None,
-) -> Solution:
-    """Exact for the trace and log-det criteria, and for any criterion if A has rank one.
-
-    Parameters
-    ----------
-    problem, budget : see `eigensieve.solve`
-    start : a set to start from, of any size
-    n_starts : local searches besides those from the greedy sets
-    max_nodes : stop after about so many nodes
-    audit : check that the closed subproblems cover every set exactly once
-    n_jobs : threads; the result does not depend on them
-    client : of a dask cluster, whose workers then share the search; neither does it on these
-    random_state : seed of the random starts
-    """
+def search_leaps(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
+    """Exact for the trace and log-det criteria, and for any criterion if A has rank one."""
     from .node_kernel import visit
 
     announce_compiling(budget, "leaps", visit)
-    target = Target(problem, budget.gap_tol)
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
-    support = find_start(target.problem, budget, "leaps", given=start, n_starts=0)
+    support = find_start(target.problem, budget, "leaps", given=options.start, n_starts=0)
     if tree.is_blurred:  # it would see no difference between sets
         bound, value = root_bound(target.problem, support), target.problem.score(support)
-        outcome = Outcome(support, value, bound, 0, None)
-        return finish(outcome, target, budget, "leaps")
-    search = Search(tree, target, budget, count_threads(n_jobs), 1, audit, client)
+        return Outcome(support, value, bound, 0, None)
+    search = Search(tree, target, budget, replace(options, max_nodes=1))
     bound = np.inf
     if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say
-        bound = target.inward(root_bound(problem, support))
+        bound = target.inward(root_bound(target.asked, support))
     outcome = search.run(support, bound)
     is_hard = outcome.stopped is Status.ITERATION_LIMIT
-    if is_hard and (max_nodes is None or search.n_nodes < max_nodes):
+    most = options.max_nodes
+    if is_hard and (most is None or search.n_nodes < most):
         support = find_start(
             target.problem,
             budget,
             "leaps",
             given=outcome.support.tolist(),
-            n_starts=n_starts,
-            random_state=random_state,
+            n_starts=options.n_starts,
+            random_state=options.random_state,
         )
-        search.max_nodes = max_nodes
+        search.max_nodes = most
         outcome = search.run(support, outcome.bound)
     if np.isinf(outcome.bound):  # there was no time for a single node
-        outcome.bound = target.inward(root_bound(problem, outcome.support))
-    return finish(outcome, target, budget, "leaps")
+        outcome.bound = target.inward(root_bound(target.asked, outcome.support))
+    return outcome
 
 
 def refuses(problem: Problem) -> str | None:
@@ -195,7 +165,7 @@ def refuses(problem: Problem) -> str | None:
 SOLVER = Solver(
     name="leaps",
     summary="leaps and bounds on the inverse; proves optimality; two classes, trace, log-det",
-    solve=solve_leaps,
+    solve=partial(solve_by_tree, "leaps", search_leaps),
     certifies=True,
     max_features=300,
     refuses=refuses,

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import record_closed
+from ....pencil.criteria import EPS
+from ..coverage_kernel import count_free, decide_full_blocks, record_closed
 from .dive_kernel import deletion_costs, dive
-from .linear_kernel import EPS, LOGDET, Log, Rest, Task, consider, reduce_to_free
+from .problem_kernel import LOGDET, LeapsProblem, Log, Rest, consider, reduce_to_free
 from .relax_kernel import relax, take_best
 
 CLOSED = -1
@@ -24,36 +25,20 @@ STRONG = 0.85
 
 
 @jit
-def settle(task: Task, state: np.ndarray, sizes: np.ndarray, needs: np.ndarray) -> bool:
+def settle(problem: LeapsProblem, state: np.ndarray, sizes: np.ndarray, needs: np.ndarray) -> bool:
     """Count what is free and needed per block, and decide where there is no choice.
 
     False if a block cannot be filled, or is overfull.
     """
-    blocks = task.blocks
-    sizes[:] = 0
-    needs[:] = task.quota
-    for j in range(state.size):
-        if state[j] == 0:
-            sizes[blocks[j]] += 1
-        elif state[j] == 1:
-            needs[blocks[j]] -= 1
-    for b in range(sizes.size):
-        if needs[b] < 0 or needs[b] > sizes[b]:
-            return False
-    for j in range(state.size):
-        b = blocks[j]
-        if state[j] == 0 and (needs[b] == 0 or needs[b] == sizes[b]):
-            state[j] = 1 if needs[b] > 0 else -1
-    for b in range(sizes.size):
-        if needs[b] == 0 or needs[b] == sizes[b]:
-            needs[b] = 0
-            sizes[b] = 0
+    if not count_free(state, problem.blocks, problem.quota, sizes, needs):
+        return False
+    decide_full_blocks(state, problem.blocks, sizes, needs)
     return True
 
 
 @jit
 def decide(
-    task: Task,
+    problem: LeapsProblem,
     state: np.ndarray,
     rest: Rest,
     costs: np.ndarray,
@@ -68,7 +53,7 @@ def decide(
     count = 0
     for a in range(rest.free.size):
         j = rest.free[a]
-        b = task.blocks[j]
+        b = problem.blocks[j]
         if rest.top - costs[a] <= cut or relaxed - gains[a] + following[b] <= cut:
             state[j] = 1
             count += 1
@@ -80,7 +65,7 @@ def decide(
 
 @jit
 def visit(
-    task: Task,
+    problem: LeapsProblem,
     log: Log,
     state: np.ndarray,
     bound: float,
@@ -93,22 +78,22 @@ def visit(
     Returns CLOSED, AGAIN or the feature; the node's bound; the number of nodes of a dive and of
     those it left open, which are in ``states`` and ``bounds``.
     """
-    n_blocks, record = task.quota.size, log.record
+    n_blocks, record = problem.quota.size, log.record
     sizes, needs = np.empty(n_blocks, np.int64), np.empty(n_blocks, np.int64)
-    if not settle(task, state, sizes, needs):
+    if not settle(problem, state, sizes, needs):
         return CLOSED, bound, 1, 0
     if sizes.sum() == 0:
         record_closed(log.counts, log.strides, sizes, needs, 1)
-        consider(task, log, state == 1)
+        consider(problem, log, state == 1)
         return CLOSED, bound, 1, 0
-    fine, rest = reduce_to_free(task, state)
+    fine, rest = reduce_to_free(problem, state)
     if not fine:
         return rest.free[0], bound, 1, 0
     u = rest.free.size
     starts = np.zeros(n_blocks + 1, np.int64)
     starts[1:] = np.cumsum(sizes)
     costs = np.empty(u)
-    deletion_costs(task.kind, rest.P, rest.second, u, costs)
+    deletion_costs(problem.kind, rest.P, rest.second, u, costs)
     # deleting a set costs at least as much as its costliest member
     bound = min(bound, rest.top - take_best(costs, starts, needs)[2].max())
     if bound <= record[0]:
@@ -119,7 +104,7 @@ def visit(
         if n_blocks == 1 and rest.top - relaxed < STRONG * (rest.top - record[0]):
             before = log.counts.copy()
             most = limit if attempt else min(limit, TRIAL)
-            visited, n_open = dive(task, log, rest, state, needs[0], most, states, bounds)
+            visited, n_open = dive(problem, log, rest, state, needs[0], most, states, bounds)
             nodes += visited
             if attempt or n_open == 0:
                 return CLOSED, bound, nodes, n_open
@@ -128,15 +113,17 @@ def visit(
             break
         slop = rest.base + rest.error
         fuzz = 8.0 * EPS * (u + rest.shaky)
-        relaxed, gains, w = relax(rest, task.kind == LOGDET, starts, needs, record[0] - slop, fuzz)
+        relaxed, gains, w = relax(
+            rest, problem.kind == LOGDET, starts, needs, record[0] - slop, fuzz
+        )
         relaxed += slop
         bound = min(bound, relaxed)
         if bound <= record[0]:
             record_closed(log.counts, log.strides, sizes, needs, 1)
             return CLOSED, bound, nodes, 0
-        if decide(task, state, rest, costs, relaxed, gains, starts, needs, record[0]):
+        if decide(problem, state, rest, costs, relaxed, gains, starts, needs, record[0]):
             record_closed(log.counts, log.strides, sizes, needs, 1)
-            if settle(task, state, sizes, needs):
+            if settle(problem, state, sizes, needs):
                 record_closed(log.counts, log.strides, sizes, needs, -1)
                 return AGAIN, bound, nodes, 0
             return CLOSED, bound, nodes, 0

@@ -11,7 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from .linear_kernel import EPS, Rest, eliminate, invert, log_det
+from ....pencil.criteria import EPS
+from ..linear_kernel import eliminate, factorize, invert, top_sum
+from .problem_kernel import Rest, log_det
 
 MIN_WEIGHT = 1e-5
 # How far D stays inside B - D >= 0.
@@ -128,9 +130,11 @@ def _plane(
     offset, value = 0.0, np.trace(Q)
     if is_log:
         K = Q + np.eye(c)
-        if not invert((K + K.T) / 2.0, G):
+        K = (K + K.T) / 2.0
+        value = log_det(K)
+        if value == np.inf:
             return np.inf, np.inf
-        value = log_det((K + K.T) / 2.0)
+        invert(K, c, G)
         offset = -log_det(G.copy()) + np.trace(G) - c
     size = abs(offset)
     for s in range(c):
@@ -159,11 +163,8 @@ def take_best(
     total, last, following = 0.0, np.zeros(needs.size), np.zeros(needs.size)
     for b in range(needs.size):
         if needs[b] > 0:
-            ordered = np.sort(values[starts[b] : starts[b + 1]])
-            first = ordered.size - needs[b]
-            for j in range(first, ordered.size):
-                total += ordered[j]
-            last[b], following[b] = ordered[first], ordered[first - 1]
+            part, last[b], following[b] = top_sum(values[starts[b] : starts[b + 1]], needs[b])
+            total += part
     return total, last, following
 
 
@@ -174,7 +175,7 @@ def is_inside(B: np.ndarray, D: np.ndarray, fuzz: float) -> bool:
     M = B.copy()
     for a in range(u):
         M[a, a] -= D[a] * (1.0 + INSIDE) + fuzz
-    return eliminate(M, np.empty((u, 0)), u) < np.inf
+    return factorize(M, u)
 
 
 @jit

@@ -15,10 +15,9 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from .linear_kernel import take_largest
 
 # A share of Y's trace, or of N's and Q's largest entry, that round-off may hide.
-EPS = 1e-10
+HIDDEN_SHARE = 1e-10
 # Backward error of an eigen-decomposition, per row, in units of the largest eigenvalue.
 BACKWARD = 1e-14
 
@@ -71,7 +70,7 @@ def trace_sum(
         total, taken = take_largest(y, block, need, least, after)
         if total < best:
             best, best_tau = total, tau
-        if total <= 1.0 - 2.0 * EPS:
+        if total <= 1.0 - 2.0 * HIDDEN_SHARE:
             break
         slope = 0.0
         for i in range(theta.size):
@@ -108,9 +107,9 @@ def fix_by_trace(
     for j in range(y.size):
         b = block[j]
         if taken[j]:
-            if total - y[j] + max(after[b], 0.0) <= 1.0 - EPS:
+            if total - y[j] + max(after[b], 0.0) <= 1.0 - HIDDEN_SHARE:
                 fix[j] = 1
-        elif total - least[b] + y[j] <= 1.0 - EPS:
+        elif total - least[b] + y[j] <= 1.0 - HIDDEN_SHARE:
             fix[j] = -1
 
 
@@ -121,11 +120,11 @@ def fix_by_inverse(
     """Mark with 1 what must be chosen; False if nothing can be left out often enough."""
     u = theta.size
     largest = max(abs(theta[0]), abs(theta[u - 1]))
-    if not (theta[0] < -EPS * largest and theta[1] > EPS * largest):
+    if not (theta[0] < -HIDDEN_SHARE * largest and theta[1] > HIDDEN_SHARE * largest):
         return True  # not one negative eigenvalue, or too close to call
     Q = (V.T / theta) @ V
     size = np.abs(Q).max()
-    doubt = size * max(EPS, BACKWARD * u * largest * size)
+    doubt = size * max(HIDDEN_SHARE, BACKWARD * u * largest * size)
     drop = -need
     for j in range(u):
         drop[block[j]] += 1
@@ -148,10 +147,35 @@ def fix_by_inverse(
                 allies[:] = 0
                 for j in range(u):
                     if fix[j] == 0:
-                        both = (Q[i, i] + doubt) * (Q[j, j] + doubt) * (1.0 + EPS)
+                        both = (Q[i, i] + doubt) * (Q[j, j] + doubt) * (1.0 + HIDDEN_SHARE)
                         if max(abs(Q[i, j]) - doubt, 0.0) ** 2 <= both:
                             allies[block[j]] += 1
                 if np.any(allies < drop):  # i is an ally of itself
                     fix[i] = 1
                     changed = True
     return True
+
+
+@jit
+def take_largest(
+    y: np.ndarray, block: np.ndarray, need: np.ndarray, least: np.ndarray, next_: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Sum and mask of the need[b] largest y of every block b.
+
+    ``least`` gets the smallest taken of every block, ``next_`` the largest not taken.
+    """
+    left = need.copy()
+    taken = np.zeros(y.size, dtype=np.bool_)
+    least[:] = np.inf
+    next_[:] = -np.inf
+    total = 0.0
+    for j in np.argsort(-y):
+        b = block[j]
+        if left[b] > 0:
+            left[b] -= 1
+            taken[j] = True
+            total += y[j]
+            least[b] = y[j]
+        elif y[j] > next_[b]:
+            next_[b] = y[j]
+    return total, taken

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -11,24 +10,22 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
-from ....pencil.solution import Solution, Status, relative_gap
+from ....pencil.solution import Status, relative_gap
+from ...column_generation import among
 from ...greedy.start import best_of, find_start, resize
 from ...moves import starting_supports
 from ...solver import OnDisk, Solver, seeks_one_direction
 from ...spectral_bound import TraceBound, screen, spectral_upper_bound
-from ..coverage import CoverageCount, blocks_and_needs
+from ...target import FREE, Outcome, Target, start_state
+from ..coverage import CoverageCount
 from ..tree import (
-    FREE,
-    IN,
     Expansion,
     Node,
     Order,
-    Outcome,
     Search,
-    Target,
+    SearchOptions,
     announce_compiling,
-    count_threads,
-    finish,
+    solve_by_tree,
 )
 
 # The most features a search takes: one node of so many takes a tenth of a second.
@@ -51,7 +48,7 @@ class LevelsetTree:
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
         self.features = features
         self.problem = problem
-        blocks, self._need = blocks_and_needs(problem)
+        blocks, self._need = problem.blocks_and_needs()
         self._blocks = blocks[features]
         small = problem.pencil.restrict(features)
         d = 1.0 / np.sqrt(small.diag_B)
@@ -62,8 +59,7 @@ class LevelsetTree:
         self._chunk = int(np.clip(4e6 / features.size**3, 1, 64))
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
-        state = np.full(self.features.size, FREE, dtype=np.int8)
-        state[np.isin(self.features, self.problem.include)] = IN
+        state = start_state(self.problem)[self.features]
         self._strides = coverage.strides
         left = np.bincount(self._blocks[state == FREE], minlength=self._need.size)
         coverage.close(coverage.sizes, coverage.needs)
@@ -75,20 +71,11 @@ class LevelsetTree:
         return {name: value for name, value in vars(self).items() if name != "problem"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        from .search_kernel import search_below
+        from .search_kernel import LevelsetProblem, search_below
 
-        n_nodes, states, best, level = search_below(
-            self._A,
-            self._B,
-            self._blocks,
-            self._need,
-            order.cut / self._unit,
-            order.step / self._unit,
-            node.state,
-            self._chunk,
-            self._strides,
-            counts,
-        )
+        work = LevelsetProblem(self._A, self._B, self._blocks, self._need, counts, self._strides)
+        level, step = order.cut / self._unit, order.step / self._unit
+        n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
         if best.size == 0:
             return Expansion(n_nodes, left, None, order.cut)
@@ -103,28 +90,11 @@ class LevelsetTree:
         return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]
 
 
-def solve_levelset(
-    problem: Problem,
-    budget: Budget,
-    *,
-    start: Sequence[int] | None = None,
-    n_starts: int | None = None,
-    max_nodes: int | None = None,
-    audit: bool = False,
-    n_jobs: int | None = None,
-    client: Any = None,
-    random_state: int | None = None,
-) -> Solution:
+def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
     """The set with the largest leading eigenvalue, proved.
 
-    Parameters
-    ----------
-    start : a set to start from, of any size
-    n_starts : local searches from eigenvectors, sets of similar features and random sets; by
-        default 15, and 4 above 200 features
-    max_nodes : the search ends with status "iteration limit" after about so many nodes
-    audit : check, in exact integers, that closed and open subproblems cover every set once
-    n_jobs, client : threads; a dask cluster, whose workers then share the search
+    By default there are 15 starts, from eigenvectors, sets of similar features and random sets; 4
+    above 200 features.
 
     Notes
     -----
@@ -135,11 +105,10 @@ def solve_levelset(
     from .search_kernel import search_below
 
     announce_compiling(budget, "levelset", search_below)
-    target = Target(problem, budget.gap_tol)
     work = target.problem
     is_small = work.pencil.size <= SEARCH_LIMIT
     tree = LevelsetTree(work, work.features) if is_small else None
-    support = _find_start(work, budget, tree, start, n_starts, random_state)
+    support = _find_start(work, budget, tree, options)
     value = work.score(support)
     bound = spectral_upper_bound(work, value)
     outcome = Outcome(support, value, bound, 0, budget.stop())
@@ -150,19 +119,14 @@ def solve_levelset(
             if features.size <= SEARCH_LIMIT:
                 tree = LevelsetTree(work, features)
         if tree is not None and outcome.bound > cut:
-            search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
-            outcome = _search_in_rungs(search, outcome)
-    return finish(outcome, target, budget, "levelset")
+            outcome = _search_in_rungs(Search(tree, target, budget, options), outcome)
+    return outcome
 
 
 def _find_start(
-    problem: Problem,
-    budget: Budget,
-    tree: LevelsetTree | None,
-    given: Sequence[int] | None,
-    n_starts: int | None,
-    random_state: int | None,
+    problem: Problem, budget: Budget, tree: LevelsetTree | None, options: SearchOptions
 ) -> np.ndarray:
+    given, n_starts, random_state = options.start, options.n_starts, options.random_state
     if tree is not None and problem.pencil.size <= CLIMB_LIMIT:
         n_starts = N_STARTS if n_starts is None else n_starts
         rng = np.random.default_rng(random_state)
@@ -182,7 +146,7 @@ def _find_start(
 def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
     """The features that a set above the cut may hold, and the bound that they leave."""
     features, part = problem.features, problem
-    blocks, needs = blocks_and_needs(problem)
+    blocks, needs = problem.blocks_and_needs()
     while True:
         keep = TraceBound(part).may_exceed(cut)
         features = features[keep]
@@ -190,20 +154,10 @@ def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, flo
             return features, cut
         if keep.all():
             return features, bound
-        part = _among(problem, features)
+        part = among(problem, features, problem.pencil.take(features))
         bound = min(bound, max(cut, spectral_upper_bound(part)))
         if bound <= cut:
             return features, cut
-
-
-def _among(problem: Problem, features: np.ndarray) -> Problem:
-    """The problem with some of its features only."""
-    return replace(
-        problem,
-        pencil=problem.pencil.take(features),
-        include=np.searchsorted(features, problem.include),
-        to_original=problem.to_original[features],
-    )
 
 
 def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:
@@ -233,7 +187,7 @@ def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:
 SOLVER = Solver(
     name="levelset",
     summary="exact for the largest eigenvalue (PCA, many classes, CCA): level-set branch and bound",
-    solve=solve_levelset,
+    solve=partial(solve_by_tree, "levelset", search_levelset),
     certifies=True,
     refuses=seeks_one_direction,
     warm_start=True,

@@ -7,31 +7,37 @@ that costs less than one eigen-decomposition, and does not drift.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from ....pencil.compile import jit
-from ..coverage_kernel import record_closed
-from .fixing_kernel import EPS, decompose, fix_by_inverse, fix_by_trace, trace_sum
-from .linear_kernel import eliminate, is_positive_definite, largest_ratio
+from ..coverage_kernel import FREE, IN, OUT, count_free, decide_full_blocks, record_closed
+from ..linear_kernel import factorize, largest_ratio
+from .fixing_kernel import HIDDEN_SHARE, decompose, fix_by_inverse, fix_by_trace, trace_sum
 
-FREE, IN, OUT = 0, 1, -1
 CLOSED, BRANCH = 0, 1
-# Cholesky's own round-off; that of N is in the slack of `eliminate`.
+# Cholesky's own round-off; that of N is in the slack of `reduce_level`.
 MARGIN = 1e-12
+# Round-off of an entry of N, per feature, in units of the largest term in it: N is lowered by it.
+ROUND_OFF = 4.4e-16
+
+
+class LevelsetProblem(NamedTuple):
+    """B with a unit diagonal, max |A| = 1, and need[b] features of block b; the audit's table."""
+
+    A: np.ndarray
+    B: np.ndarray
+    block: np.ndarray
+    need: np.ndarray
+    counts: np.ndarray
+    strides: np.ndarray
 
 
 @jit
 def search_below(
-    A: np.ndarray,
-    B: np.ndarray,
-    block: np.ndarray,
-    need: np.ndarray,
-    level: float,
-    step: float,
-    root: np.ndarray,
-    chunk: int,
-    strides: np.ndarray,
-    counts: np.ndarray,
+    problem: LevelsetProblem, level: float, step: float, root: np.ndarray, chunk: int
 ) -> tuple[int, np.ndarray, np.ndarray, float]:
     """Depth-first search below a state, ``chunk`` nodes at most.
 
@@ -43,21 +49,19 @@ def search_below(
     states[0] = root
     top, nodes = 1, 0
     best = np.empty(0, dtype=np.int64)
-    sizes, needs = np.empty_like(need), np.empty_like(need)
+    sizes, needs = np.empty_like(problem.need), np.empty_like(problem.need)
     while top > 0 and nodes < chunk:
         top -= 1
         state = states[top].copy()
         nodes += 1
         while True:
-            verdict, j, better = examine(
-                A, B, block, need, level, state, strides, counts, sizes, needs
-            )
+            verdict, j, better = examine(problem, level, state, sizes, needs)
             if better.size == 0:
                 break
             best = better
-            level = largest_ratio(A, B, better) + step
+            level = largest_ratio(problem.A, problem.B, better) + step
         if verdict == CLOSED:
-            record_closed(counts, strides, sizes, needs, 1)
+            record_closed(problem.counts, problem.strides, sizes, needs, 1)
         else:
             for choice in (OUT, IN):  # IN comes off the stack first
                 states[top] = state
@@ -68,14 +72,9 @@ def search_below(
 
 @jit
 def examine(
-    A: np.ndarray,
-    B: np.ndarray,
-    block: np.ndarray,
-    need: np.ndarray,
+    problem: LevelsetProblem,
     level: float,
     state: np.ndarray,
-    strides: np.ndarray,
-    counts: np.ndarray,
     sizes: np.ndarray,
     needs: np.ndarray,
 ) -> tuple[int, int, np.ndarray]:
@@ -84,12 +83,13 @@ def examine(
     ``state`` changes where features are fixed. ``sizes`` and ``needs`` get how many features of
     every block are free and needed.
     """
+    A, B, block, need, counts, strides = problem
     nothing = np.empty(0, dtype=np.int64)
     count_free(state, block, need, sizes, needs)
     while True:
         decide_full_blocks(state, block, sizes, needs)
         inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
-        N, n_positive = eliminate(A, B, level, inside, free)
+        N, n_positive = reduce_level(A, B, level, inside, free)
         if n_positive < inside.size:
             whole = fill_up(state, nothing, block, need)
             if largest_ratio(A, B, whole) > level:
@@ -142,7 +142,7 @@ def test_by_eigenvalues(
         return BRANCH, -1
     y = np.empty(theta.size)
     total, _ = trace_sum(theta, V, block, need, y)
-    if total <= 1.0 - EPS:
+    if total <= 1.0 - HIDDEN_SHARE:
         return CLOSED, -1
     fix_by_trace(y, total, block, need, fix)
     if np.any(fix):
@@ -152,7 +152,7 @@ def test_by_eigenvalues(
     for i in range(theta.size):
         if theta[i] < 0.0:
             negative -= theta[i] * V[i] * V[i]
-    return BRANCH, int(np.argmax(y * (negative + EPS)))
+    return BRANCH, int(np.argmax(y * (negative + HIDDEN_SHARE)))
 
 
 @jit
@@ -185,35 +185,6 @@ def indefinite_subset(N: np.ndarray, block: np.ndarray, needs: np.ndarray, few: 
 
 
 @jit
-def count_free(
-    state: np.ndarray, block: np.ndarray, need: np.ndarray, sizes: np.ndarray, needs: np.ndarray
-) -> bool:
-    """Free and needed features of every block; False if a block cannot be filled."""
-    sizes[:] = 0
-    needs[:] = need
-    for j in range(state.size):
-        if state[j] == FREE:
-            sizes[block[j]] += 1
-        elif state[j] == IN:
-            needs[block[j]] -= 1
-    return bool(np.all(needs >= 0) and np.all(sizes >= needs))
-
-
-@jit
-def decide_full_blocks(
-    state: np.ndarray, block: np.ndarray, sizes: np.ndarray, needs: np.ndarray
-) -> None:
-    """Where a block needs all of its free features, or none, there is no choice left."""
-    for b in range(sizes.size):
-        if sizes[b] > 0 and (needs[b] == 0 or needs[b] == sizes[b]):
-            for j in range(state.size):
-                if state[j] == FREE and block[j] == b:
-                    state[j] = OUT if needs[b] == 0 else IN
-            sizes[b] = 0
-            needs[b] = 0
-
-
-@jit
 def fill_up(
     state: np.ndarray, extra: np.ndarray, block: np.ndarray, need: np.ndarray
 ) -> np.ndarray:
@@ -228,3 +199,50 @@ def fill_up(
             chosen[j] = True
             left[block[j]] -= 1
     return np.flatnonzero(chosen)
+
+
+@jit
+def reduce_level(
+    A: np.ndarray, B: np.ndarray, level: float, inside: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """The Schur complement of N on the free features, and how many pivots were positive.
+
+    Fewer than ``inside`` holds means that the features up to that pivot exceed the level,
+    or that double precision cannot tell; such a pivot is replaced by the least one.
+    """
+    f, u = inside.size, free.size
+    n = f + u
+    order = np.concatenate((inside, free))
+    slack = ROUND_OFF * (n + 2) * (1.0 + abs(level))
+    M = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = level * B[order[i], order[j]] - A[order[i], order[j]]
+        M[i, i] -= slack
+    positive = f
+    for c in range(f):
+        pivot = M[c, c]
+        if not pivot > 0.0:
+            positive = min(positive, c)
+        pivot = max(pivot, slack)
+        for i in range(c + 1, n):
+            factor = M[c, i] / pivot
+            for j in range(i, n):
+                M[i, j] -= factor * M[c, j]
+    N = np.empty((u, u))
+    for i in range(u):
+        for j in range(i, u):
+            N[i, j] = N[j, i] = M[f + i, f + j]
+    return N, positive
+
+
+@jit
+def is_positive_definite(M: np.ndarray, margin: float) -> bool:
+    """Whether M, scaled to a unit diagonal, has all eigenvalues above the margin."""
+    n = M.shape[0]
+    scaled = np.empty((n, n))
+    for i in range(n):
+        for j in range(i, n):
+            scaled[i, j] = M[i, j] / math.sqrt(M[i, i] * M[j, j])
+        scaled[i, i] = 1.0 - margin
+    return factorize(scaled, n, 1e-14)

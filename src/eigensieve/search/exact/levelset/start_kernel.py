@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from .linear_kernel import cholesky_in_place, largest_ratio
+from ..linear_kernel import eliminate, largest_ratio
 
 # An exchange must gain this much, relatively: round-off must not cycle.
 MIN_GAIN = 1e-9
@@ -47,26 +47,21 @@ def best_exchange(
     """The feature that lifts the set most clearly above the level in that slot, or -1."""
     n, r = A.shape[0], S.size - 1
     rest = np.concatenate((S[:slot], S[slot + 1 :]))
-    L = np.empty((r, r))
+    N = np.empty((r, r))
     X = np.empty((r, n))
     for i in range(r):
         for j in range(r):
-            L[i, j] = level * B[rest[i], rest[j]] - A[rest[i], rest[j]]
+            N[i, j] = level * B[rest[i], rest[j]] - A[rest[i], rest[j]]
         for j in range(n):
             X[i, j] = level * B[rest[i], j] - A[rest[i], j]
-    if not cholesky_in_place(L, 0.0):
+    if eliminate(N, X, r) == np.inf:
         return -1
     schur = np.empty(n)
     for j in range(n):
         schur[j] = level * B[j, j] - A[j, j]
     for c in range(r):
         for j in range(n):
-            X[c, j] /= L[c, c]
             schur[j] -= X[c, j] * X[c, j]
-        for i in range(c + 1, r):
-            factor = L[c, i]
-            for j in range(n):
-                X[i, j] -= factor * X[c, j]
     schur[S] = np.inf
     best, lowest = -1, 0.0
     for j in range(n):

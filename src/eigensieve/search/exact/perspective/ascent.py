@@ -5,17 +5,15 @@ Plain NumPy: what a fitted model says of itself must not wait for a compiler.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from ....pencil.factor_pencil import quadratic_forms
+from .weights_kernel import WEIGHTLESS, WeightProblem
 
 MAX_STEPS = 300
-# Weights below this are zero.
-TINY = 1e-9
 # The bound is to come this close to the value, relatively.
 SOLVED = 1e-6
 # A step must beat the worst of so many values before it.
@@ -46,56 +44,48 @@ class Point(NamedTuple):
 
     def bound(self, need: int) -> float:
         """No weights that sum to ``need`` have a larger value."""
-        here = float(self.g @ np.where(self.w > TINY, self.w, 0.0))
+        here = float(self.g @ np.where(self.w > WEIGHTLESS, self.w, 0.0))
         return self.value - here + float(largest(self.g, need).sum())
 
 
-@dataclass
-class Part:
-    """The relaxation of some columns: those forced in, and those whose weights are sought.
+class Climb:
+    """f, point by point."""
 
-    The bound is to come as close to the value as ``solved`` of it.
-    """
-
-    B: np.ndarray
-    H: np.ndarray
-    D: np.ndarray
-    forced: np.ndarray
-    free: np.ndarray
-    need: int
-    logdet: bool
-    solved: float = SOLVED
-    _rows: tuple[np.ndarray, ...] = field(default=(), init=False, repr=False)
+    def __init__(self, problem: WeightProblem) -> None:
+        self.problem = problem
+        self._rows: tuple[np.ndarray, ...] = ()
 
     def evaluate(self, w: np.ndarray) -> Point:
         """f and its gradient at weights of the free columns."""
-        held = w > TINY
-        T = np.concatenate([self.forced, self.free[held]])
-        weight = np.concatenate([np.ones(self.forced.size), w[held]])
+        B, H, D, forced, free, _, logdet = self.problem
+        held = w > WEIGHTLESS
+        T = np.concatenate([forced, free[held]])
+        weight = np.concatenate([np.ones(forced.size), w[held]])
         if not (self._rows and np.array_equal(T, self._rows[0])):  # the last steps share T
-            rows = self.B[T]
+            rows = B[T]
             self._rows = T, rows, rows[:, T]
         _, rows, block = self._rows
-        value, G, X, factor = evaluate(block, self.H[:, T], self.D[T], weight, self.logdet)
-        g = quadratic_forms(self.H - X @ rows, G) / self.D
-        g[T] = own_gradient(X, G, self.D[T], weight)
-        return Point(w, value, g[self.free], T, weight, G, X, factor)
+        value, G, X, factor = evaluate(block, H[:, T], D[T], weight, logdet)
+        g = quadratic_forms(H - X @ rows, G) / D
+        g[T] = own_gradient(X, G, D[T], weight)
+        return Point(w, value, g[free], T, weight, G, X, factor)
 
     def newton_step(self, at: Point) -> np.ndarray | None:
         """Newton's step of sum zero on the weights between 0 and 1, or None if there is none."""
-        held = np.flatnonzero(at.w > TINY)
+        held = np.flatnonzero(at.w > WEIGHTLESS)
         weight = at.w[held]
-        inside = np.flatnonzero(weight < 1.0 - TINY)
+        inside = np.flatnonzero(weight < 1.0 - WEIGHTLESS)
         if inside.size < 2:
             return None
-        held, weight, place = held[inside], weight[inside], self.forced.size + inside
+        _, _, D, forced, free, _, logdet = self.problem
+        held, weight, place = held[inside], weight[inside], forced.size + inside
         inverse, _ = linalg.lapack.dpotri(at.factor)  # upper triangles are all that is used
-        scale = np.sqrt(self.D[self.free[held]]) / weight
+        scale = np.sqrt(D[free[held]]) / weight
         Y = at.X[:, place] * scale
         K = Y.T @ (at.G @ Y)
         M = inverse[np.ix_(place, place)] * (-2.0 * scale[:, None] * scale)
         M.flat[:: len(M) + 1] += 2.0 / weight
-        M = (M + K if self.logdet else M) * K
+        M = (M + K if logdet else M) * K
         M.flat[:: len(M) + 1] *= 1.0 + LIFT
         right = np.stack([at.g[held], np.ones(held.size)], axis=1)
         _, found, failed = linalg.lapack.dposv(M.T, right, lower=True, overwrite_a=True)
@@ -133,30 +123,31 @@ def own_gradient(X: np.ndarray, G: np.ndarray, D_T: np.ndarray, w: np.ndarray) -
     return quadratic_forms(X, G) * D_T / np.square(w)
 
 
-def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
+def ascend(problem: WeightProblem, w: np.ndarray, cut: float, solved: float = SOLVED) -> np.ndarray:
     """Weights near the maximum: projected gradients with Barzilai-Borwein steps, and Newton's.
 
     The gradients find which weights are zero. Once a step leaves nearly all of those as they
     were, Newton's steps follow, as long as they are worth it. Ends when the bound is within
-    ``part.solved`` of the value, or at or below ``cut``.
+    ``solved`` of the value, or at or below ``cut``.
     """
-    now = best = part.evaluate(w)
+    climb, need = Climb(problem), problem.need
+    now = best = climb.evaluate(w)
     if not now.g.any():
         return w
-    step = part.need / float(np.abs(now.g).sum())
+    step = need / float(np.abs(now.g).sum())
     recent, last_gap, is_settled, was_newton = [now.value], np.inf, False, False
     for _ in range(MAX_STEPS):
-        bound = now.bound(part.need)
+        bound = now.bound(need)
         gap = bound - now.value
-        if bound <= cut or gap <= part.solved * abs(bound):
+        if bound <= cut or gap <= solved * abs(bound):
             return now.w
         newton = None
         if is_settled and (not was_newton or NEWTON_GAIN * gap <= last_gap):
-            newton = part.newton_step(now)
-        d = project(now.w + (step * now.g if newton is None else newton), part.need) - now.w
+            newton = climb.newton_step(now)
+        d = project(now.w + (step * now.g if newton is None else newton), need) - now.w
         if newton is not None and float(now.g @ d) <= 0:
-            newton, d = None, project(now.w + step * now.g, part.need) - now.w
-        new = _search(part, now, d, min(recent))
+            newton, d = None, project(now.w + step * now.g, need) - now.w
+        new = _search(climb, now, d, min(recent))
         if new is None:
             break
         d = new.w - now.w
@@ -173,16 +164,16 @@ def ascend(part: Part, w: np.ndarray, cut: float) -> np.ndarray:
 
 def _count_changes(new: np.ndarray, old: np.ndarray) -> int:
     """How many weights became zero or ceased to be."""
-    return int(np.count_nonzero((new > TINY) != (old > TINY)))
+    return int(np.count_nonzero((new > WEIGHTLESS) != (old > WEIGHTLESS)))
 
 
-def _search(part: Part, now: Point, d: np.ndarray, least: float) -> Point | None:
+def _search(climb: Climb, now: Point, d: np.ndarray, least: float) -> Point | None:
     """The first point along d that is better than ``least`` by a little of the slope."""
     slope, share = float(now.g @ d), 1.0
     if slope <= 0:
         return None
     for _ in range(20):
-        new = part.evaluate(now.w + share * d)
+        new = climb.evaluate(now.w + share * d)
         if new.value >= least + 1e-4 * share * slope:
             return new
         share *= 0.4

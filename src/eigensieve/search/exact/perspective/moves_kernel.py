@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from .cholesky_kernel import factorize, invert, solve_lower
-from .newton_kernel import TINY, curvature
+from ..linear_kernel import factorize, invert_by_rows, solve_lower
+from .newton_kernel import curvature, make_scratch, with_free
 from .relax_kernel import evaluate, log_determinant
-from .task_kernel import Task, make_scratch, with_free
+from .weights_kernel import WEIGHTLESS, WeightProblem
 
 # Relative rounding of a value.
 MARGIN = 1e-11
 
 
 @jit
-def schur(task: Task) -> np.ndarray:
+def schur(problem: WeightProblem) -> np.ndarray:
     """B on the free features, after the forced ones are eliminated."""
-    B, forced, free = task.B, task.forced, task.free
+    B, forced, free = problem.B, problem.forced, problem.free
     f, u = forced.size, free.size
     U = np.empty((f, f))
     for a in range(f):
@@ -52,7 +52,7 @@ def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
         M[i, i] -= new[i]
     if not factorize(M, u):
         return np.empty(0)
-    invert(M, u, P)
+    invert_by_rows(M, u, P)
     mu = 0.0
     for i in range(u):
         mu += pull[i] * D[i]
@@ -80,9 +80,9 @@ def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
 
 
 @jit
-def best_last(task: Task) -> tuple[float, int]:
+def best_last(problem: WeightProblem) -> tuple[float, int]:
     """The best single feature to add to the forced ones, by Schur complements; its value."""
-    B, H, forced, free = task.B, task.H, task.forced, task.free
+    B, H, forced, free = problem.B, problem.H, problem.forced, problem.free
     f, u, c = forced.size, free.size, H.shape[0]
     U = np.empty((f, f))
     for a in range(f):
@@ -123,7 +123,7 @@ def best_last(task: Task) -> tuple[float, int]:
             for s in range(c):
                 R[r, s] = Q[r, s] + h[r] * h[s] / rest
             value += R[r, r]
-        if task.logdet:
+        if problem.logdet:
             value = log_determinant(R)
         if value > best:
             best, where = value, i
@@ -131,7 +131,7 @@ def best_last(task: Task) -> tuple[float, int]:
 
 
 @jit
-def choose_branch(task: Task, w: np.ndarray) -> int:
+def choose_branch(problem: WeightProblem, w: np.ndarray) -> int:
     """The position whose decision should lower the bound most, either way.
 
     By the second-order model at the maximum: forcing w_j to v costs (w_j - v)^2 / (2 V_jj), V the
@@ -141,7 +141,7 @@ def choose_branch(task: Task, w: np.ndarray) -> int:
     for i in range(w.size):
         if w[i] * (1.0 - w[i]) > w[where] * (1.0 - w[where]):
             where = i
-    held = np.flatnonzero(w > TINY)
+    held = np.flatnonzero(w > WEIGHTLESS)
     w, u = w[held], held.size
     moving = np.empty(u, dtype=np.int64)
     m = 0
@@ -152,18 +152,18 @@ def choose_branch(task: Task, w: np.ndarray) -> int:
     if m < 2:
         return where
     moving = moving[:m]
-    task = with_free(task, task.free[held])
-    scratch = make_scratch(task, u)
-    value, t = evaluate(task, w, scratch, np.empty(u))
+    problem = with_free(problem, problem.free[held])
+    scratch = make_scratch(problem, u)
+    value, t = evaluate(problem, w, scratch, np.empty(u))
     if value != value:
         return where
-    M = curvature(task, moving, t, scratch)
+    M = curvature(problem, moving, t, scratch)
     V = np.empty((m, m))
     for i in range(m):
         M[i, i] *= 1.0 + 1e-9
     if not factorize(M, m):
         return where
-    invert(M, m, V)
+    invert_by_rows(M, m, V)
     sums = V.sum(axis=1)
     total = sums.sum()
     best = -1.0

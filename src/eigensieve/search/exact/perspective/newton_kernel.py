@@ -7,11 +7,29 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from .cholesky_kernel import factorize, solve_lower, solve_upper
-from .task_kernel import Scratch, Task
+from ..linear_kernel import factorize, solve, solve_lower
+from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
-# Weights below this are zero.
-TINY = 1e-9
+
+@jit
+def with_free(problem: WeightProblem, free: np.ndarray) -> WeightProblem:
+    """The same with fewer weights to find; the others are zero."""
+    return WeightProblem(
+        problem.B, problem.H, problem.D, problem.forced, free, problem.need, problem.logdet
+    )
+
+
+@jit
+def make_scratch(problem: WeightProblem, most: int) -> Scratch:
+    """Room for evaluations with up to ``most`` features of ``free`` that have weight."""
+    c, t = problem.H.shape[0], problem.forced.size + most
+    return Scratch(
+        np.empty(t, dtype=np.int64),
+        np.empty((t, t)),
+        np.empty((c, t)),
+        np.empty((c, problem.free.size)),
+        np.empty((c, c)),
+    )
 
 
 @jit
@@ -40,9 +58,9 @@ def project(v: np.ndarray, k: float) -> None:
 
 
 @jit
-def curvature(task: Task, moving: np.ndarray, t: int, scratch: Scratch) -> np.ndarray:
+def curvature(problem: WeightProblem, moving: np.ndarray, t: int, scratch: Scratch) -> np.ndarray:
     """Minus the Hessian of f on the positions ``moving`` of free."""
-    B, D, free = task.B, task.D, task.free
+    B, D, free = problem.B, problem.D, problem.free
     T, U, Y = scratch.T, scratch.U, scratch.Y
     m, c = moving.size, Y.shape[0]
     C = np.empty((m, t))
@@ -70,7 +88,7 @@ def curvature(task: Task, moving: np.ndarray, t: int, scratch: Scratch) -> np.nd
             if i == j:
                 rest -= D[a]
             value = 2.0 * rest / math.sqrt(D[a] * D[b]) * N[i, j]
-            if task.logdet:
+            if problem.logdet:
                 value += N[i, j] * N[i, j]
             M[i, j] = value
             M[j, i] = value
@@ -90,9 +108,9 @@ def newton_step(M: np.ndarray, slope: np.ndarray, w: np.ndarray) -> np.ndarray:
     for step in range(10 * m):
         up, down = -1, -1
         for i in range(m):
-            if w[i] + d[i] < 1.0 - TINY and (up < 0 or q[i] > q[up]):
+            if w[i] + d[i] < 1.0 - WEIGHTLESS and (up < 0 or q[i] > q[up]):
                 up = i
-            if w[i] + d[i] > TINY and (down < 0 or q[i] < q[down]):
+            if w[i] + d[i] > WEIGHTLESS and (down < 0 or q[i] < q[down]):
                 down = i
         if up < 0 or down < 0 or q[up] <= q[down]:
             break
@@ -118,7 +136,7 @@ def polish_step(M: np.ndarray, q: np.ndarray, w: np.ndarray, d: np.ndarray) -> N
     inside = np.empty(m, dtype=np.int64)
     a = 0
     for i in range(m):
-        if TINY < w[i] + d[i] < 1.0 - TINY:
+        if WEIGHTLESS < w[i] + d[i] < 1.0 - WEIGHTLESS:
             inside[a] = i
             a += 1
     if a < 2:
@@ -136,10 +154,8 @@ def polish_step(M: np.ndarray, q: np.ndarray, w: np.ndarray, d: np.ndarray) -> N
         right[i] = q[inside[i]]
     if not factorize(S, a):
         return
-    solve_lower(S, a, right)
-    solve_upper(S, a, right)
-    solve_lower(S, a, ones)
-    solve_upper(S, a, ones)
+    solve(S, a, right)
+    solve(S, a, ones)
     nu = right.sum() / ones.sum()
     share = 1.0
     for i in range(a):

@@ -6,7 +6,6 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,28 +15,25 @@ from ....pencil.budget import Budget
 from ....pencil.criteria import EPS
 from ....pencil.grading import MAX_CANCELLATION
 from ....pencil.problem import Problem
-from ....pencil.solution import Solution, Status
+from ....pencil.solution import Status
 from ...greedy.start import find_start
 from ...greedy.swap import swap_refine
 from ...moves import top_k
 from ...quick_bound import hadamard_bound
 from ...solver import OnDisk, Solver
+from ...target import FREE, IN, OUT, Outcome, Target, start_state
 from ..coverage import CoverageCount
 from ..tree import (
-    FREE,
-    IN,
-    OUT,
     Expansion,
     Node,
     Order,
-    Outcome,
     Search,
-    Target,
+    SearchOptions,
     announce_compiling,
-    count_threads,
-    finish,
+    solve_by_tree,
 )
-from .relaxation import Part, Relaxation, ScaledPencil, relax_all, start_state
+from .relaxation import Relaxation, ScaledPencil, relax_all
+from .weights_kernel import WeightProblem
 
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
@@ -133,7 +129,7 @@ class PerspectiveTree:
             B, H = self.B, self.H
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
-        visited, _, members, cut, bounds, states, *warm = search_perspective(
+        visited, members, cut, left = search_perspective(
             Ground(B, H, self.k, self.logdet, counts, self._strides),
             node.state[here],
             weights[here],
@@ -144,7 +140,7 @@ class PerspectiveTree:
             self.chunk,
         )
         open_nodes = []
-        for bound, part, w, D, g in zip(bounds, states, *warm):
+        for bound, part, w, D, g in zip(*left):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
             open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))
@@ -168,64 +164,42 @@ class PerspectiveTree:
         return weights, diagonal, hot
 
 
-def solve_perspective(
-    problem: Problem,
-    budget: Budget,
-    *,
-    start: Sequence[int] | None = None,
-    n_starts: int | None = None,
-    max_nodes: int | None = None,
-    audit: bool = False,
-    n_jobs: int | None = None,
-    client: Any = None,
-    random_state: int | None = None,
-) -> Solution:
-    """The best set of k features, with a proof or the gap that is left.
-
-    Parameters
-    ----------
-    start : a set to start from, of any size
-    n_starts : further starts of the local search before the tree search
-    max_nodes : stop after about this many nodes
-    audit : check that the closed parts of the tree add up to all sets
-    n_jobs : threads
-    client : of a dask cluster, whose workers then share the search
-    """
+def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
+    """The root relaxation, a few branches of it where features are many, and the tree search."""
     from .tree_kernel import search_perspective
 
     announce_compiling(budget, "perspective", search_perspective)
-    target = Target(problem, budget.gap_tol)
     work = target.problem
     support = find_start(
-        work, budget, "perspective", given=start, n_starts=n_starts or 0, random_state=random_state
+        work,
+        budget,
+        "perspective",
+        given=options.start,
+        n_starts=options.n_starts or 0,
+        random_state=options.random_state,
     )
     scaled = ScaledPencil(work)
-    if (
-        scaled.cancellation > MAX_CANCELLATION
-    ):  # the relaxation would see no difference between sets
-        outcome = Outcome(support, work.score(support), hadamard_bound(work), 0, None)
-        return finish(outcome, target, budget, "perspective")
+    if scaled.cancellation > MAX_CANCELLATION:  # the relaxation would see no difference of sets
+        return Outcome(support, work.score(support), hadamard_bound(work), 0, None)
     weights = _indicator(work, support)
     root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
     if root.bound > target.cut(work.score(support)):
-        support = _best_rounding(work, root, support, budget, random_state)
+        support = _best_rounding(work, root, support, budget, options.random_state)
     value = work.score(support)
     cut = target.cut(value)
-    if root.bound <= cut and not audit:
-        return finish(Outcome(support, value, root.bound, 1, None), target, budget, "perspective")
+    if root.bound <= cut and not options.audit:
+        return Outcome(support, value, root.bound, 1, None)
     parts = _split(work, scaled, root, cut, budget)
     features = features_of(parts)
     B = _matrix(scaled, features, budget) if features.size <= MAX_FEATURES else None
     if B is None:
         bound = max(part.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
-        outcome = Outcome(support, value, bound, len(parts), stopped)
-    else:
-        tree = PerspectiveTree(work, scaled, parts, features, B)
-        search = Search(tree, target, budget, count_threads(n_jobs), max_nodes, audit, client)
-        outcome = search.run(support, root.bound)
-        outcome.bound += 8 * work.k * EPS * scaled.cancellation / float(scaled.D.min())
-    return finish(outcome, target, budget, "perspective")
+        return Outcome(support, value, bound, len(parts), stopped)
+    tree = PerspectiveTree(work, scaled, parts, features, B)
+    outcome = Search(tree, target, budget, options).run(support, root.bound)
+    outcome.bound += 8 * work.k * EPS * scaled.cancellation / float(scaled.D.min())
+    return outcome
 
 
 def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
@@ -310,17 +284,17 @@ def _relax(
     return relax_all(problem, scaled, state, weights, cut=cut, maximise=maximise, budget=budget)
 
 
-def _maximise(part: Part, w: np.ndarray, cut: float, *, budget: Budget) -> np.ndarray:
+def _maximise(
+    problem: WeightProblem, w: np.ndarray, cut: float, _solved: float, *, budget: Budget
+) -> np.ndarray:
     """The compiled Newton method for a working set: it is needed below anyway."""
     from .relax_kernel import relax
-    from .task_kernel import Task
 
-    task = Task(part.B, part.H, part.D, part.forced, part.free, part.need, part.logdet)
     w = w.copy()
     # a large step takes some tenths of a second: look at the clock in between
-    steps = int(np.clip(STEP_WORK / (len(part.H) + len(part.B)) ** 3, 1, NEWTON_STEPS))
+    steps = int(np.clip(STEP_WORK / (len(problem.H) + len(problem.B)) ** 3, 1, NEWTON_STEPS))
     for _ in range(0, NEWTON_STEPS, steps):
-        bound, value, _, _ = relax(task, w, cut, steps, SOLVED, 0.0)
+        bound, value, _, _ = relax(problem, w, cut, steps, SOLVED, 0.0)
         if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
             break
     return w
@@ -366,7 +340,7 @@ def _refuses(problem: Problem) -> str | None:
 SOLVER = Solver(
     name="perspective",
     summary="branch and bound for thousands of features with shrinkage (trace, log-det)",
-    solve=solve_perspective,
+    solve=partial(solve_by_tree, "perspective", search_relaxed),
     certifies=True,
     refuses=_refuses,
     warm_start=True,

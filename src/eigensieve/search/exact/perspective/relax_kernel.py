@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from .cholesky_kernel import factorize, solve_lower, solve_upper
-from .newton_kernel import TINY, curvature, newton_step
-from .task_kernel import Scratch, Task, make_scratch, with_free
+from ..linear_kernel import factorize, solve, solve_lower, solve_upper, top_sum
+from .newton_kernel import curvature, make_scratch, newton_step, with_free
+from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
 # Features that a relaxation of many begins with.
 WORKING_SET = 60
@@ -61,24 +61,25 @@ def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
     for j in range(c):
         x = np.zeros(c)
         x[j] = 1.0
-        solve_lower(U, c, x)
-        solve_upper(U, c, x)
+        solve(U, c, x)
         for i in range(c):
             G[i, j] = x[i]
     return value
 
 
 @jit
-def evaluate(task: Task, w: np.ndarray, scratch: Scratch, g: np.ndarray) -> tuple[float, int]:
+def evaluate(
+    problem: WeightProblem, w: np.ndarray, scratch: Scratch, g: np.ndarray
+) -> tuple[float, int]:
     """f(w) and |T|, with the gradient g; both w and g belong to ``free``. It is nan if B fails."""
-    B, H, D, forced, free = task.B, task.H, task.D, task.forced, task.free
+    B, H, D, forced, free = problem.B, problem.H, problem.D, problem.forced, problem.free
     T, U, X, Y, G = scratch
     c, n_forced, u = H.shape[0], forced.size, free.size
     t = n_forced
     for i in range(n_forced):
         T[i] = forced[i]
     for i in range(u):
-        if w[i] > TINY:
+        if w[i] > WEIGHTLESS:
             T[t] = free[i]
             t += 1
     for a in range(t):
@@ -87,7 +88,7 @@ def evaluate(task: Task, w: np.ndarray, scratch: Scratch, g: np.ndarray) -> tupl
             U[a, b] = row[T[b]]
     a = n_forced
     for i in range(u):
-        if w[i] > TINY:
+        if w[i] > WEIGHTLESS:
             U[a, a] += D[free[i]] * (1.0 / w[i] - 1.0)
             a += 1
     if not factorize(U, t):
@@ -104,10 +105,10 @@ def evaluate(task: Task, w: np.ndarray, scratch: Scratch, g: np.ndarray) -> tupl
                 total += X[r, b] * X[s, b]
             Q[r, s] = total
             Q[s, r] = total
-    value = weigh(Q, task.logdet, G)
+    value = weigh(Q, problem.logdet, G)
     for r in range(c):
         solve_upper(U, t, X[r, :t])
-    price(task, w, t, scratch)
+    price(problem, w, t, scratch)
     for i in range(u):
         total = 0.0
         for r in range(c):
@@ -118,9 +119,9 @@ def evaluate(task: Task, w: np.ndarray, scratch: Scratch, g: np.ndarray) -> tupl
 
 
 @jit
-def price(task: Task, w: np.ndarray, t: int, scratch: Scratch) -> None:
+def price(problem: WeightProblem, w: np.ndarray, t: int, scratch: Scratch) -> None:
     """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
-    B, H, D, free = task.B, task.H, task.D, task.free
+    B, H, D, free = problem.B, problem.H, problem.D, problem.free
     T, X, Y = scratch.T, scratch.X, scratch.Y
     c, u, n = H.shape[0], free.size, B.shape[0]
     if 4 * u > n:  # whole rows are several times faster than picking entries from them
@@ -145,11 +146,11 @@ def price(task: Task, w: np.ndarray, t: int, scratch: Scratch) -> None:
                 row = B[T[a]]
                 for i in range(u):
                     y[i] -= x * row[free[i]]
-    a = task.forced.size
+    a = problem.forced.size
     for i in range(u):
         D_i = D[free[i]]
         root = math.sqrt(D_i)
-        if w[i] > TINY:  # the same by the equation of X, without cancellation
+        if w[i] > WEIGHTLESS:  # the same by the equation of X, without cancellation
             for r in range(c):
                 Y[r, i] = D_i * X[r, a] / (w[i] * root)
             a += 1
@@ -159,30 +160,19 @@ def price(task: Task, w: np.ndarray, t: int, scratch: Scratch) -> None:
 
 
 @jit
-def top_sum(g: np.ndarray, k: int) -> tuple[float, float, float]:
-    """The sum of the k largest, the k-th and the next largest (-inf if there is none)."""
-    order = np.sort(g)
-    n = g.size
-    total = 0.0
-    for i in range(n - k, n):
-        total += order[i]
-    return total, order[n - k], order[n - k - 1] if k < n else -np.inf
-
-
-@jit
 def linear_bound(value: float, g: np.ndarray, w: np.ndarray, k: int) -> tuple[float, float]:
     """What value and gradient at w say of every set of k, and the k-th largest gradient."""
     total, kth, _ = top_sum(g, k)
     here = 0.0
     for i in range(w.size):
-        if w[i] > TINY:
+        if w[i] > WEIGHTLESS:
             here += g[i] * w[i]
     return value - here + total, kth
 
 
 @jit
 def relax(
-    task: Task, w: np.ndarray, cut: float, max_iter: int, solved: float, hopeless: float
+    problem: WeightProblem, w: np.ndarray, cut: float, max_iter: int, solved: float, hopeless: float
 ) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Maximise f from the weights w, which are overwritten.
 
@@ -191,15 +181,15 @@ def relax(
     at or below ``cut``, or f lies so far above the cut (the gap is ``hopeless`` of that) that
     the bound never will.
     """
-    u, c = task.free.size, task.H.shape[0]
-    scratch = make_scratch(task, u)
+    u, c = problem.free.size, problem.H.shape[0]
+    scratch = make_scratch(problem, u)
     g, trial, best_g = np.empty(u), np.empty(u), np.zeros(u)
     best = np.inf
-    value, t = evaluate(task, w, scratch, g)
+    value, t = evaluate(problem, w, scratch, g)
     for _ in range(max_iter):
         if value != value:  # B failed: no bound from here
             break
-        bound, kth = linear_bound(value, g, w, task.need)
+        bound, kth = linear_bound(value, g, w, problem.need)
         if bound < best:
             best = bound
             best_g[:] = g
@@ -208,13 +198,13 @@ def relax(
             break
         if value > cut and gap <= hopeless * (value - cut):
             break
-        value, t = improve(task, w, g, kth, value, t, scratch, trial)
+        value, t = improve(problem, w, g, kth, value, t, scratch, trial)
     pull = np.zeros(u)
     if value == value:
         X, G = scratch.X, scratch.G
-        a = task.forced.size
+        a = problem.forced.size
         for i in range(u):
-            if w[i] > TINY:
+            if w[i] > WEIGHTLESS:
                 for r in range(c):
                     for s in range(c):
                         pull[i] += X[r, a] * G[r, s] * X[s, a]
@@ -225,7 +215,7 @@ def relax(
 
 @jit
 def improve(
-    task: Task,
+    problem: WeightProblem,
     w: np.ndarray,
     g: np.ndarray,
     kth: float,
@@ -235,19 +225,23 @@ def improve(
     trial: np.ndarray,
 ) -> tuple[float, int]:
     """One ascent step on w: Newton on the weights that may move, else towards the best vertex."""
-    u = task.free.size
+    u = problem.free.size
     count = 0
     moving = np.empty(u, dtype=np.int64)
     for i in range(u):
-        inside = TINY < w[i] < 1.0 - TINY
-        if inside or (w[i] <= TINY and g[i] >= kth) or (w[i] >= 1.0 - TINY and g[i] <= kth):
+        inside = WEIGHTLESS < w[i] < 1.0 - WEIGHTLESS
+        if (
+            inside
+            or (w[i] <= WEIGHTLESS and g[i] >= kth)
+            or (w[i] >= 1.0 - WEIGHTLESS and g[i] <= kth)
+        ):
             moving[count] = i
             count += 1
     moving = moving[:count]
     old = w.copy()
     if count > 1:
         slope = g[moving]
-        d = newton_step(curvature(task, moving, t, scratch), slope, old[moving])
+        d = newton_step(curvature(problem, moving, t, scratch), slope, old[moving])
         gain = 0.0
         for i in range(count):
             gain += slope[i] * d[i]
@@ -257,7 +251,7 @@ def improve(
                 break
             for i in range(count):
                 w[moving[i]] = min(max(old[moving[i]] + step * d[i], 0.0), 1.0)
-            new, t = evaluate(task, w, scratch, trial)
+            new, t = evaluate(problem, w, scratch, trial)
             if new >= value + 1e-4 * step * gain:
                 g[:] = trial
                 return new, t
@@ -265,24 +259,24 @@ def improve(
     # towards the vertex of the k largest gradients (Frank-Wolfe)
     vertex = np.zeros(u)
     order = np.argsort(-g, kind="mergesort")
-    for i in range(task.need):
+    for i in range(problem.need):
         vertex[order[i]] = 1.0
     step = 0.5
     for _ in range(6):
         for i in range(u):
             w[i] = old[i] + step * (vertex[i] - old[i])
-        new, t = evaluate(task, w, scratch, trial)
+        new, t = evaluate(problem, w, scratch, trial)
         if new > value:
             g[:] = trial
             return new, t
         step *= 0.3
     w[:] = old
-    return evaluate(task, w, scratch, g)
+    return evaluate(problem, w, scratch, g)
 
 
 @jit
 def relax_in_parts(
-    task: Task,
+    problem: WeightProblem,
     w: np.ndarray,
     guess: np.ndarray,
     cut: float,
@@ -294,9 +288,9 @@ def relax_in_parts(
 
     ``guess`` is a gradient from nearby (the parent's): it says which ones to begin with.
     """
-    u, few = task.free.size, max(WORKING_SET, 5 * task.need)
+    u, few = problem.free.size, max(WORKING_SET, 5 * problem.need)
     if u <= 2 * few:
-        return relax(task, w, cut, max_iter, solved, hopeless)
+        return relax(problem, w, cut, max_iter, solved, hopeless)
     g = guess.copy()
     is_in = np.zeros(u, dtype=np.bool_)
     best, best_g, pull = np.inf, np.zeros(u), np.zeros(u)
@@ -304,19 +298,19 @@ def relax_in_parts(
     for _ in range(10):
         bar = np.partition(g, u - few)[u - few]
         for i in range(u):
-            if w[i] > TINY or g[i] >= bar:
+            if w[i] > WEIGHTLESS or g[i] >= bar:
                 is_in[i] = True
         part = np.flatnonzero(is_in)
         some = w[part]
         _, value, _, part_pull = relax(
-            with_free(task, task.free[part]), some, cut, max_iter, solved, hopeless
+            with_free(problem, problem.free[part]), some, cut, max_iter, solved, hopeless
         )
         w[part] = some
         pull[part] = part_pull
-        value, _ = evaluate(task, w, make_scratch(task, part.size), g)
+        value, _ = evaluate(problem, w, make_scratch(problem, part.size), g)
         if value != value:
             break
-        bound, kth = linear_bound(value, g, w, task.need)
+        bound, kth = linear_bound(value, g, w, problem.need)
         if bound < best:
             best = bound
             best_g[:] = g

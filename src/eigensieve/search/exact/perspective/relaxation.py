@@ -30,9 +30,10 @@ from ....tables.kinds.arrays import (
     scatter,
     to_numpy,
 )
-from ..tree import FREE, IN, OUT
-from .ascent import SOLVED, TINY, Part, ascend, evaluate, largest, own_gradient
+from ...target import FREE, IN, OUT, decide_by_gains
+from .ascent import SOLVED, ascend, evaluate, own_gradient
 from .threads import one_blas_thread
+from .weights_kernel import WEIGHTLESS, WeightProblem
 
 # Columns that the working set starts with, and how many join at a time.
 WORKING_SET = 200
@@ -47,6 +48,10 @@ ROUGH = 0.03
 MARGIN = 1e-11
 # Columns in memory that are priced at a time: they stay in the cache.
 BLOCK = 2**14
+
+# Finds weights of the free columns, from given ones: until the bound is at or below a cut, or as
+# close to the value as a share of it.
+Maximise = Callable[[WeightProblem, np.ndarray, float, float], np.ndarray]
 
 
 class ScaledPencil:
@@ -202,18 +207,9 @@ class Relaxation:
         free = np.flatnonzero(state == FREE)
         need = k - int(np.count_nonzero(state == IN))
         if 0 < need < free.size:
-            g = self.gradient[free]
-            after, kth = np.sort(largest(g, need + 1))[:2]
-            new[free[(g < kth) & (self.bound - kth + g <= cut)]] = OUT
-            new[free[(g >= kth) & (self.bound - g + after <= cut)]] = IN
+            must, cannot = decide_by_gains(self.gradient[free], need, self.bound, cut)
+            new[free[must]], new[free[cannot]] = IN, OUT
         return new
-
-
-def start_state(problem: Problem) -> np.ndarray:
-    """FREE for every feature, IN for the included ones."""
-    state = np.full(problem.pencil.size, FREE, dtype=np.int8)
-    state[problem.include] = IN
-    return state
 
 
 def relax_all(
@@ -223,7 +219,7 @@ def relax_all(
     weights: np.ndarray,
     *,
     cut: float = -np.inf,
-    maximise: Callable[[Part, np.ndarray, float], np.ndarray] = ascend,
+    maximise: Maximise = ascend,
     budget: Budget | None = None,
 ) -> Relaxation:
     """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
@@ -287,22 +283,20 @@ class WorkingSet:
         self.w = np.concatenate([self.w, np.where(self.state[index] == IN, 1.0, w)])
         self.is_free = self.state[self.index] == FREE
 
-    def improve(
-        self, maximise: Callable[[Part, np.ndarray, float], np.ndarray], cut: float, solved: float
-    ) -> None:
+    def improve(self, maximise: Maximise, cut: float, solved: float) -> None:
         """Solve for the weights of the FREE features."""
         if not self.need:
             return
         free, forced = np.flatnonzero(self.is_free), np.flatnonzero(~self.is_free)
-        part = Part(self.B, self.H, self.D, forced, free, self.need, self.logdet, solved)
-        self.w[free] = maximise(part, self.w[free], cut)
+        problem = WeightProblem(self.B, self.H, self.D, forced, free, self.need, self.logdet)
+        self.w[free] = maximise(problem, self.w[free], cut, solved)
 
     def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:
         """The value, what the weights say of all features, and the prices of those not here.
 
         The latter are -inf for the features that are here or not FREE.
         """
-        T = np.flatnonzero(self.w > TINY)
+        T = np.flatnonzero(self.w > WEIGHTLESS)
         used, w, D, H = self.index[T], self.w[T], self.D[T], self.H[:, T]
         value, G, X, _ = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
         own = own_gradient(X, G, D, w)

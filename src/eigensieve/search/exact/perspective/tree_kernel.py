@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
+from ....pencil.criteria import EPS
 from ..coverage_kernel import record_closed
+from ..linear_kernel import top_sum
 from .moves_kernel import MARGIN, best_last, choose_branch, schur, tune_diagonal
-from .newton_kernel import TINY, project
-from .relax_kernel import evaluate, relax, relax_in_parts, top_sum
-from .task_kernel import Task, make_scratch
+from .newton_kernel import make_scratch, project
+from .relax_kernel import evaluate, relax, relax_in_parts
+from .weights_kernel import WEIGHTLESS, WeightProblem
 
-EPS = 2.2e-16
 # Up to this many undecided features the diagonal is tuned for the node.
 TUNE_LIMIT = 60
 MAX_ITER = 60
@@ -34,6 +35,16 @@ class Ground(NamedTuple):
     strides: np.ndarray
 
 
+class OpenNodes(NamedTuple):
+    """What is known of the nodes that a search leaves open, a row for each."""
+
+    bounds: np.ndarray
+    states: np.ndarray
+    weights: np.ndarray
+    diagonals: np.ndarray
+    gradients: np.ndarray
+
+
 @jit
 def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     """The criterion of a set, and that plus what round-off may hide of it.
@@ -41,31 +52,15 @@ def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     -inf and inf if B is not positive definite on the set to working precision.
     """
     none, empty, t = np.empty(0, dtype=np.int64), np.empty(0), members.size
-    task = Task(ground.B, ground.H, empty, members, none, 0, ground.logdet)
-    scratch = make_scratch(task, 0)
-    value, _ = evaluate(task, empty, scratch, empty)
+    problem = WeightProblem(ground.B, ground.H, empty, members, none, 0, ground.logdet)
+    scratch = make_scratch(problem, 0)
+    value, _ = evaluate(problem, empty, scratch, empty)
     if value != value:
         return -np.inf, np.inf
     pivot = 1.0
     for i in range(t):
         pivot = min(pivot, scratch.U[i, i] * scratch.U[i, i])
     return value, value * (1.0 + 8.0 * t * EPS / pivot)
-
-
-@jit
-def split_state(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The features that are IN, and those that are FREE."""
-    forced = np.empty(state.size, dtype=np.int64)
-    free = np.empty(state.size, dtype=np.int64)
-    f, u = 0, 0
-    for i in range(state.size):
-        if state[i] == 1:
-            forced[f] = i
-            f += 1
-        elif state[i] == 0:
-            free[u] = i
-            u += 1
-    return forced[:f], free[:u]
 
 
 @jit
@@ -84,12 +79,12 @@ def refill(w: np.ndarray, g: np.ndarray, k: int) -> None:
     used = np.empty(w.size, dtype=np.int64)
     count = 0
     for i in range(w.size):
-        if w[i] > TINY:
+        if w[i] > WEIGHTLESS:
             used[count] = i
             count += 1
     if count <= k:
         for j in heaviest(w, g, min(k + 1, w.size)):
-            if w[j] <= TINY:
+            if w[j] <= WEIGHTLESS:
                 used[count] = j
                 count += 1
             if count > k:
@@ -117,15 +112,12 @@ def search_perspective(
     step: float,
     horizon: float,
     max_nodes: int,
-) -> tuple[
-    int, float, np.ndarray, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
-]:
+) -> tuple[int, np.ndarray, float, OpenNodes]:
     """Visit up to max_nodes nodes below one, best first as far as they are above the horizon.
 
-    Without a horizon (-inf) it goes depth first. Returns the number visited, value and members
-    of the best set above the cut (-inf, empty), the final cut, and the open nodes: bounds,
-    states, weights, diagonals, gradients. ``hot`` is larger for features that are likely to
-    matter: a gradient, or a guess.
+    Without a horizon (-inf) it goes depth first. Returns the number visited, the members of
+    the best set above the cut (or none), the final cut, and the open nodes. ``hot`` is larger for
+    features that are likely to matter: a gradient, or a guess.
     """
     n = state.size
     room = max_nodes + 2
@@ -171,17 +163,14 @@ def search_perspective(
             all_g[n_open] = g_now
             all_w[n_open, branch] = 0.0
             n_open += 1
-    return (
-        visited,
-        best,
-        members,
-        cut,
+    left = OpenNodes(
         bounds[:n_open].copy(),
         states[:n_open].copy(),
         all_w[:n_open].copy(),
         all_D[:n_open].copy(),
         all_g[:n_open].copy(),
     )
+    return visited, members, cut, left
 
 
 @jit
@@ -213,7 +202,7 @@ def visit(
     is_tuned = False
     margin = MARGIN + 8.0 * k * EPS / D.min()
     while True:
-        forced, free = split_state(state)
+        forced, free = np.flatnonzero(state == 1), np.flatnonzero(state == 0)
         size[0], need[0] = free.size, k - forced.size
         if bound <= cut or need[0] < 0 or free.size < need[0]:
             record_closed(counts, strides, size, need, 1)
@@ -226,9 +215,9 @@ def visit(
                 best, members = ceiling, chosen
             record_closed(counts, strides, size, need, 1)
             return bound, -1, best, members
-        task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+        problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if need[0] == 1:
-            value, where = best_last(task)
+            value, where = best_last(problem)
             if value < np.inf:
                 if value > cut and value > best:
                     best = value
@@ -238,7 +227,7 @@ def visit(
         w = weights[free]
         g = gradient[free]
         refill(w, g, need[0])
-        ub, value, g, pull = relax_in_parts(task, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
+        ub, value, g, pull = relax_in_parts(problem, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
         gradient[free] = g
         ub += margin * abs(ub)
         bound = min(bound, ub)
@@ -256,27 +245,27 @@ def visit(
         if n_fixed:
             record_closed(counts, strides, size, need, 1)
             left = np.flatnonzero(state[free] == 0)
-            forced, free = split_state(state)
+            forced, free = np.flatnonzero(state == 1), np.flatnonzero(state == 0)
             size[0], need[0] = free.size, k - forced.size
             record_closed(counts, strides, size, need, -1)
             if matters or need[0] <= 1 or free.size <= need[0]:
                 continue
             # the relaxation is the same without them
             w, g, pull = w[left], g[left], pull[left]
-            task = Task(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+            problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
-            new = tune_diagonal(schur(task), D[free], pull)
+            new = tune_diagonal(schur(problem), D[free], pull)
             if new.size:
                 old = D[free]
                 D[free] = new
                 trial = w.copy()
-                better, _, _, _ = relax(task, trial, cut, MAX_ITER, SOLVED, HOPELESS)
+                better, _, _, _ = relax(problem, trial, cut, MAX_ITER, SOLVED, HOPELESS)
                 if better * (1.0 + margin) < ub:
                     weights[free] = trial
                     continue
                 D[free] = old
-        return bound, free[choose_branch(task, w)], best, members
+        return bound, free[choose_branch(problem, w)], best, members
 
 
 @jit
@@ -300,9 +289,9 @@ def fix(
             if ub - g[i] + after <= cut:
                 state[free[i]] = 1
                 count += 1
-                matters = matters or w[i] < 1.0 - TINY
+                matters = matters or w[i] < 1.0 - WEIGHTLESS
         elif ub - kth + g[i] <= cut:
             state[free[i]] = -1
             count += 1
-            matters = matters or w[i] > TINY
+            matters = matters or w[i] > WEIGHTLESS
     return count, matters

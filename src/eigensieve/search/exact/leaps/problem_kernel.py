@@ -1,7 +1,6 @@
-"""Small dense linear algebra for the leaps search: loops over contiguous rows only.
+"""The problem of the leaps search, and what of it is left when some features are chosen.
 
-Matrices are symmetric with a diagonal near 1, of which the upper triangle is used; what is
-chosen already is eliminated by Cholesky steps, which leave a problem of the same kind behind.
+These are eliminated by Cholesky steps, which leave a problem of the same kind behind.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
+from ....pencil.criteria import EPS
+from ..linear_kernel import eliminate, factorize, invert
 
-EPS = 2.220446049250313e-16
 RANK_ONE, TRACE, LOGDET = 0, 1, 2
 
 
-class Task(NamedTuple):
+class LeapsProblem(NamedTuple):
     """What is maximised: A = H H' with H (p, c), and B with a diagonal near 1.
 
     ``kind`` is RANK_ONE (trace with c = 1), TRACE or LOGDET. Features of a block stand together;
@@ -66,66 +66,9 @@ class Rest(NamedTuple):
 
 
 @jit
-def eliminate(M: np.ndarray, H: np.ndarray, steps: int) -> float:
-    """Carry out Cholesky steps on the upper triangle of M, and on the rows of H beside it.
-
-    Afterwards the first ``steps`` rows hold the factor (and of H the solution), the others the
-    Schur complements. Returns the sum of 1/pivot, or inf if M is not positive definite.
-    """
-    n, c = H.shape
-    shaky = 0.0
-    for j in range(steps):
-        pivot = M[j, j]
-        if not pivot > 0.0:
-            return np.inf
-        shaky += 1.0 / pivot
-        scale = 1.0 / math.sqrt(pivot)
-        for b in range(j, n):
-            M[j, b] *= scale
-        for s in range(c):
-            H[j, s] *= scale
-        for a in range(j + 1, n):
-            factor = M[j, a]
-            if factor != 0.0:
-                for b in range(a, n):
-                    M[a, b] -= factor * M[j, b]
-                for s in range(c):
-                    H[a, s] -= factor * H[j, s]
-    return shaky
-
-
-@jit
-def invert(M: np.ndarray, P: np.ndarray) -> bool:
-    """P = M^-1, all of it; False if M is not positive definite. M is overwritten."""
-    n = M.shape[0]
-    Z = np.zeros((n, n))  # the inverse of the Cholesky factor, transposed
-    if eliminate(M, np.empty((n, 0)), n) == np.inf:
-        return False
-    for t in range(n):
-        Z[t, t] = 1.0
-        for s in range(t):
-            factor = M[s, t]
-            for b in range(s + 1):
-                Z[t, b] -= factor * Z[s, b]
-        scale = 1.0 / M[t, t]
-        for b in range(t + 1):
-            Z[t, b] *= scale
-    P[:n, :n] = 0.0
-    for t in range(n):
-        for a in range(t + 1):
-            factor = Z[t, a]
-            for b in range(a + 1):
-                P[a, b] += factor * Z[t, b]
-    for a in range(n):
-        for b in range(a):
-            P[b, a] = P[a, b]
-    return True
-
-
-@jit
 def log_det(K: np.ndarray) -> float:
     """log det of a positive definite K, whose upper triangle becomes its Cholesky factor."""
-    if eliminate(K, np.empty((K.shape[0], 0)), K.shape[0]) == np.inf:
+    if not factorize(K, K.shape[0]):
         return np.inf
     total = 0.0
     for j in range(K.shape[0]):
@@ -176,23 +119,23 @@ def reduce(
 
 
 @jit
-def score(task: Task, chosen: np.ndarray) -> tuple[float, float]:
+def score(problem: LeapsProblem, chosen: np.ndarray) -> tuple[float, float]:
     """The value of a set from scratch, and how far it may be off."""
     nothing = np.empty(0, np.int64)
-    value, shaky, _, _ = reduce(task.B, task.H, chosen, nothing, task.kind == LOGDET)
-    return value, rounding(task, value, shaky)
+    value, shaky, _, _ = reduce(problem.B, problem.H, chosen, nothing, problem.kind == LOGDET)
+    return value, rounding(problem, value, shaky)
 
 
 @jit
-def rounding(task: Task, value: float, shaky: float) -> float:
+def rounding(problem: LeapsProblem, value: float, shaky: float) -> float:
     """What rounding may do to a value that was got through a matrix with these pivots."""
-    return 8.0 * EPS * (value + task.unit) * (shaky + 1.0)
+    return 8.0 * EPS * (value + problem.unit) * (shaky + 1.0)
 
 
 @jit
-def consider(task: Task, log: Log, mask: np.ndarray) -> None:
+def consider(problem: LeapsProblem, log: Log, mask: np.ndarray) -> None:
     """Close a single set: it is the new best if it is above the cut, from scratch."""
-    value, error = score(task, np.flatnonzero(mask))
+    value, error = score(problem, np.flatnonzero(mask))
     record = log.record
     if record[0] < value < np.inf:
         log.best[:] = mask
@@ -201,23 +144,26 @@ def consider(task: Task, log: Log, mask: np.ndarray) -> None:
 
 
 @jit
-def reduce_to_free(task: Task, state: np.ndarray) -> tuple[bool, Rest]:
+def reduce_to_free(problem: LeapsProblem, state: np.ndarray) -> tuple[bool, Rest]:
     """The problem that a node leaves; False if B is too nearly singular to trust it."""
-    is_log = task.kind == LOGDET
+    is_log = problem.kind == LOGDET
     free = np.flatnonzero(state == 0)
-    base, shaky, B, H = reduce(task.B, task.H, np.flatnonzero(state == 1), free, is_log)
-    P, second = np.zeros((free.size, free.size)), np.zeros((1, free.size))
-    fine = shaky < np.inf and invert(B.copy(), P)
-    if not fine:
+    base, shaky, B, H = reduce(problem.B, problem.H, np.flatnonzero(state == 1), free, is_log)
+    u = free.size
+    P, second, U = np.zeros((u, u)), np.zeros((1, u)), B.copy()
+    if not (shaky < np.inf and factorize(U, u)):
         return False, Rest(free, B, H, P, second, base, np.inf, np.inf, shaky)
-    X = P @ H
+    invert(U, u, P)
+    X, fine = P @ H, True
     Q = H.T @ X
     if is_log:
         value = log_det(Q + np.eye(Q.shape[0]))
-        second = np.zeros(B.shape)
-        fine = invert(B + H @ H.T, second)
+        second, U = np.zeros(B.shape), B + H @ H.T
+        fine = factorize(U, u)
+        if fine:
+            invert(U, u, second)
     else:
         value = np.trace(Q)
-        second = X.T.copy() if task.kind == RANK_ONE else X @ X.T
-    error = rounding(task, base + value, shaky + np.trace(P))
+        second = X.T.copy() if problem.kind == RANK_ONE else X @ X.T
+    error = rounding(problem, base + value, shaky + np.trace(P))
     return fine, Rest(free, B, H, P, second, base, base + value + error, error, shaky)

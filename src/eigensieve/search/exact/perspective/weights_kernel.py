@@ -1,4 +1,7 @@
-"""What the functions of the perspective relaxation hand to each other."""
+"""What the functions of the perspective relaxation hand to each other, compiled or not.
+
+Without a compiler: the NumPy half (ascent.py) must not wait for one.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....pencil.compile import jit
+# Weights below this are zero.
+WEIGHTLESS = 1e-9
 
 
-class Task(NamedTuple):
+class WeightProblem(NamedTuple):
     """Maximise over the weights of ``free`` that sum to ``need``, with ``forced`` at weight one.
 
     A = H'H with H (c, p), B has a unit diagonal, and B - diag(D) is positive semidefinite. The
@@ -38,22 +42,3 @@ class Scratch(NamedTuple):
     X: np.ndarray
     Y: np.ndarray
     G: np.ndarray
-
-
-@jit
-def with_free(task: Task, free: np.ndarray) -> Task:
-    """The same with fewer weights to find; the others are zero."""
-    return Task(task.B, task.H, task.D, task.forced, free, task.need, task.logdet)
-
-
-@jit
-def make_scratch(task: Task, most: int) -> Scratch:
-    """Room for evaluations with up to ``most`` features of ``free`` that have weight."""
-    c, t = task.H.shape[0], task.forced.size + most
-    return Scratch(
-        np.empty(t, dtype=np.int64),
-        np.empty((t, t)),
-        np.empty((c, t)),
-        np.empty((c, task.free.size)),
-        np.empty((c, c)),
-    )
