@@ -161,6 +161,7 @@ def make_claim(
     """Read the table and search from the set that was named."""
     from ..search.certify import certify
     from ..search.proof.proof import ProofRequest
+    from ..tables.builders import lda_problem
 
     if proof is not None and layer is not None:
         raise click.UsageError(
@@ -178,7 +179,8 @@ def make_claim(
     notes = [*data.notes, *about_columns(groups), *about_repeats(wanted, len(chosen))]
     X = filled(data, notes)
     echo_notes(notes)
-    pencil, s = make_pencil(X, data.y, shrinkage)
+    problem = lda_problem(X, data.y, shrinkage)
+    pencil = problem.pencil
     measure = "logdet" if criterion == "auto" else criterion
     request = None
     if proof is not None:
@@ -201,22 +203,7 @@ def make_claim(
             random_state=0,
             proof=request,
         )
-    return Claim(certificate, pencil, data.names, noun, s, data.y, notes, proof)
-
-
-def make_pencil(X: Any, y: np.ndarray, shrinkage: float | str) -> tuple[Pencil, float]:
-    """The pencil of the table, with what a proof says of it, and the shrinkage as a number."""
-    from ..pencil.recipe import lda_recipe
-    from ..tables.builders import lda_pencil_from_stats
-    from ..tables.shrinkage import resolve_shrinkage
-    from ..tables.statistics import ClassStats
-
-    stats = ClassStats.from_data(X, y, form="rows")
-    assert stats.rows is not None
-    s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
-    pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
-    pencil.recipe = lda_recipe(y, s, 0.0)
-    return pencil, s
+    return Claim(certificate, pencil, data.names, noun, problem.shrinkage, data.y, notes, proof)
 
 
 def about_columns(groups: str | None) -> list[str]:

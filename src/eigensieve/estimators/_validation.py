@@ -6,8 +6,6 @@ Dense tables become arrays, sparse ones stay sparse, tables on disk or on a clus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from ..tables.kinds.arrays import (
     to_device,
     to_numpy,
 )
-from ..tables.kinds.big_table import ArrayTable, BigTable
+from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.mapped_table import is_mapped
 from ..tables.kinds.opening import as_big_table
@@ -137,20 +135,6 @@ def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
     if sparse.issparse(part):
         part = part.toarray()
     return np.asarray(part, dtype=np.float64)
-
-
-def by_row_blocks(method: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """For what an estimator says of every row: a tall table goes through block by block."""
-
-    @wraps(method)
-    def through_blocks(self: Any, X: Any) -> np.ndarray:
-        table = as_big_table(X)
-        if table is None or not table.is_tall:
-            return method(self, X)
-        kind, names = table.kind, table.names
-        return table.map_rows(lambda block: method(self, ArrayTable(block, kind, names)))
-
-    return through_blocks
 
 
 def _send(table: Any, device: Any) -> Any:

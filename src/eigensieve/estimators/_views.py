@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..errors import InputError
 from ..tables.kinds.frames import plain_frame
+from ._projection import project_rows
 from ._shared import check_unique_names
-from ._validation import read_columns, require_in_memory
+from ._validation import require_in_memory
 
 PLAIN_NAMES = ("X", "Y")
 FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns
@@ -329,6 +330,6 @@ class TwoViews:
         weights, means = (self.x_weights_, self.y_weights_), (self.x_mean_, self.y_mean_)
         tables = self._validate(views, reset=False)
         return [
-            (read_columns(table, np.flatnonzero(S)) - mean[S]) @ W[S]
+            project_rows(table, np.flatnonzero(S), mean[S], W[S])
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]

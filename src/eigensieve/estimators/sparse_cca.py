@@ -192,7 +192,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         shrinkage: Any = self.shrinkage
         if isinstance(shrinkage, Mapping):
             shrinkage = per_view(shrinkage, views.names, "shrinkage")
-        centred = centre_views(first, second, shrinkage)
+        names = [getattr(self, f"{v}feature_names_in_", None) for v in ("", "y_")]
+        centred = centre_views(first, second, shrinkage, names)
         self.shrinkage_ = centred.shrinkage
         return _Prepared(centred, cca_pencil_from_views(centred), k, m)
 

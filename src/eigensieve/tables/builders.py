@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from .shrinkage import (
     resolve_shrinkage,
     shrinkage_from_moments,
 )
-from .statistics import DENSE_FEATURES, ClassStats, ClassWeight
+from .statistics import DENSE_FEATURES, ClassStats, ClassWeight, check_classes
 from .streamed_builders import streamed_lda, streamed_pca
 
 # Rows that are no array may stay as they are: p x p is formed for fewer features than this.
@@ -39,6 +39,15 @@ MAX_DENSE_FEATURES = 10_000
 
 # One value for both views, or a pair.
 ViewShrinkage = float | str | Sequence[float | str]
+
+
+@dataclass(frozen=True, eq=False)
+class PCAProblem:
+    """A table as sparse PCA sees it: its column means (p,) and its pencil."""
+
+    n_samples: int
+    mean: np.ndarray
+    pencil: Pencil
 
 
 def pca_pencil(X: Any) -> Pencil:
@@ -57,34 +66,61 @@ def pca_pencil(X: Any) -> Pencil:
     >>> bool(np.allclose(es.pca_pencil(X).A, np.cov(X.T, bias=True)))
     True
     """
-    table = as_big_table(X)
-    if table is not None and not table.is_tall:
-        return streamed_pca(table)[1]
-    pencil = pca_pencil_from_stats(pca_stats(X if table is None else table))
-    pencil.recipe = Recipe("pca", {}, column_names(X))
-    return pencil
+    return pca_problem(X).pencil
 
 
-def pca_stats(X: Any) -> ClassStats:
+def pca_problem(X: Any, names: Iterable[str] | None = None) -> PCAProblem:
+    """From a table, or from statistics of one class, to the problem; its rows give a recipe.
+
+    ``names`` are those of the features, where the table itself does not know them.
+    """
+    if isinstance(X, ClassStats):
+        return PCAProblem(X.n_samples, X.means[0], _pca_of_stats(X))
+    table = _open(X)
+    if table.shape[0] < 2:
+        kind = table.kind if isinstance(table, BigTable) else "X"
+        raise InputError(f"{kind} has one row only; at least two are needed")
+    if isinstance(table, BigTable) and not table.is_tall:
+        problem = PCAProblem(table.shape[0], *streamed_pca(table))
+    else:
+        problem = pca_problem(_pca_stats(table))
+    problem.pencil.recipe = Recipe("pca", {}, _names(X, names))
+    return problem
+
+
+def _pca_stats(table: Any) -> ClassStats:
     """The statistics of all rows as one class: p x p if there are more rows than columns."""
-    data = X if isinstance(X, BigTable) else _real_table(X, "X")
-    n, p = data.shape
-    if n < 2:
-        raise InputError("X has one row only; at least two are needed")
+    n, p = table.shape
     labels = np.zeros(n, dtype=np.int8)
-    if isinstance(data, BigTable):
-        return ClassStats.from_table(data, labels)
-    is_small = p <= n and (isinstance(data, np.ndarray) or p <= MAX_DENSE_FEATURES)
+    if isinstance(table, BigTable):
+        return ClassStats.from_table(table, labels)
+    is_small = p <= n and (isinstance(table, np.ndarray) or p <= MAX_DENSE_FEATURES)
     # otherwise the rows tell the rank of A, which searches profit from
-    return ClassStats.from_data(data, labels, form="gram" if is_small else "rows")
+    return ClassStats.from_data(table, labels, form="gram" if is_small else "rows")
 
 
-def pca_pencil_from_stats(stats: ClassStats) -> Pencil:
+def _pca_of_stats(stats: ClassStats) -> Pencil:
     """The PCA pencil of statistics of one class; an array of rows is scaled in place."""
     if stats.rows is None:
         return Pencil(stats.within_scatter())
     rows = to_numpy(stats.rows) if is_device_array(stats.rows) else stats.rows
     return FactorPencil(_divide(rows, np.sqrt(stats.n_samples)), None, np.ones(stats.n_features))
+
+
+@dataclass(frozen=True, eq=False)
+class LDAProblem:
+    """A table and its labels as sparse LDA sees them.
+
+    Attributes
+    ----------
+    stats : ClassStats, weighted as was asked for; without the rows, which are the pencil's
+    shrinkage : float, resolved
+    pencil : Pencil, with its recipe if it was made from a table without weights
+    """
+
+    stats: ClassStats
+    shrinkage: float
+    pencil: Pencil
 
 
 def lda_pencil(
@@ -131,33 +167,50 @@ def lda_pencil(
     >>> es.lda_pencil(X, np.arange(20) % 3, shrinkage=0.5).size
     5
     """
+    return lda_problem(X, y, shrinkage, ridge, class_weight).pencil
+
+
+def lda_problem(
+    X: Any,
+    y: ArrayLike | None = None,
+    shrinkage: float | str = "auto",
+    ridge: float = 0.0,
+    class_weight: ClassWeight = None,
+    names: Iterable[str] | None = None,
+) -> LDAProblem:
+    """From a table and its labels, or from statistics, to the problem: see `lda_pencil`.
+
+    ``names`` are those of the features, where the table itself does not know them.
+    """
     ridge = check_ridge(ridge)
     if isinstance(X, ClassStats):
-        stats = X
+        s = stats_shrinkage(X, shrinkage)
+        stats = X if class_weight is None else X.weighted(class_weight)
+        return LDAProblem(stats, s, _lda_of_stats(stats, s, ridge))
+    if y is None:
+        raise InputError("lda_pencil needs labels y beside X")
+    table = _open(X)
+    if isinstance(table, BigTable) and not table.is_tall:
+        problem = LDAProblem(*streamed_lda(table, y, shrinkage, ridge, class_weight))
     else:
-        if y is None:
-            raise InputError("lda_pencil needs labels y beside X")
-        table = as_big_table(X)
-        if table is not None and not table.is_tall:
-            return streamed_lda(table, y, shrinkage, ridge, class_weight)[2]
-        data = _real_table(X, "X") if table is None else table
-        stats = lda_stats(data, y, shrinkage, class_weight)
+        problem = _lda_of_rows(table, y, shrinkage, ridge, class_weight)
+    if class_weight is None:
+        problem.pencil.recipe = lda_recipe(y, problem.shrinkage, ridge, _names(X, names))
+    return problem
+
+
+def _lda_of_rows(
+    table: Any, y: ArrayLike, shrinkage: float | str, ridge: float, class_weight: ClassWeight
+) -> LDAProblem:
+    """From rows, or from sums over those of a tall table."""
+    if isinstance(table, BigTable):
+        stats = ClassStats.from_table(table, y, form=sums_form(shrinkage, class_weight))
+    else:
+        stats = ClassStats.from_data(table, y, form="rows")
     s = stats_shrinkage(stats, shrinkage)
-    if class_weight is not None:
-        stats = stats.weighted(class_weight)
-    pencil = lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
-    if y is not None and class_weight is None:
-        pencil.recipe = lda_recipe(y, s, ridge, column_names(X))
-    return pencil
-
-
-def lda_stats(
-    data: Any, y: ArrayLike, shrinkage: float | str, class_weight: ClassWeight
-) -> ClassStats:
-    """Statistics that the pencil can be built from: rows, or sums over those of a tall table."""
-    if isinstance(data, BigTable):
-        return ClassStats.from_table(data, y, form=sums_form(shrinkage, class_weight))
-    return ClassStats.from_data(data, y, form="rows")
+    stats = stats.weighted(class_weight)
+    pencil = _lda_of_stats(stats, s, ridge, reuse_rows=True)
+    return LDAProblem(replace(stats, rows=None), s, pencil)
 
 
 def sums_form(shrinkage: float | str, class_weight: ClassWeight) -> str:
@@ -182,22 +235,12 @@ def stats_shrinkage(stats: ClassStats, shrinkage: float | str) -> float:
     return resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
 
 
-def lda_pencil_from_stats(
-    stats: ClassStats, s: float, ridge: float, *, reuse_rows: bool = False
-) -> Pencil:
+def _lda_of_stats(stats: ClassStats, s: float, ridge: float, reuse_rows: bool = False) -> Pencil:
     """The LDA pencil for a resolved shrinkage s: dense if p is small, else by factors.
 
     ``reuse_rows`` scales the residual rows in place: wide data are not held twice.
     """
-    if stats.classes.size < 2:
-        raise InputError(
-            f"y has one class only ({str(stats.classes[0])!r}); LDA needs at least two classes"
-        )
-    if stats.n_samples <= stats.classes.size:
-        raise InputError(
-            "every class has one sample only, so there is no within-class scatter; "
-            "at least one class needs two samples"
-        )
+    check_classes(stats.classes, stats.n_samples)
     H = stats.between_factor()
     s, d = lda_diagonal(stats.within_variance(), column_squares(H), s, ridge)
     p, n = stats.n_features, stats.n_samples
@@ -241,20 +284,19 @@ def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
     >>> pencil.blocks.tolist()
     [0, 0, 0, 1, 1]
     """
-    views = centre_views(X, Y, shrinkage)
-    pencil = cca_pencil_from_views(views)
-    first, second = column_names(X), column_names(Y)
-    names = None if first is None or second is None else first + second
-    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)}, names)
-    return pencil
+    return cca_pencil_from_views(centre_views(X, Y, shrinkage))
 
 
 @dataclass(frozen=True, eq=False)
 class CentredViews:
-    """Two views as rows (n, p) with rows'rows = covariance, and the shrinkage of each."""
+    """Two views as rows (n, p) with rows'rows = covariance, and the shrinkage of each.
+
+    ``names`` are those of all features, the first view's first, where both views have any.
+    """
 
     rows: tuple[Any, Any]
     shrinkage: tuple[float, float]
+    names: tuple[str, ...] | None
 
     @property
     def n_samples(self) -> int:
@@ -262,20 +304,36 @@ class CentredViews:
         return len(self.rows[0])
 
 
-def centre_views(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> CentredViews:
-    """The views centred and divided by sqrt(n), with their shrinkage resolved."""
+def centre_views(
+    X: Any,
+    Y: Any,
+    shrinkage: ViewShrinkage = "auto",
+    names: Sequence[Iterable[str] | None] = (None, None),
+) -> CentredViews:
+    """The views centred and divided by sqrt(n), with their shrinkage resolved.
+
+    ``names`` are those of their features, where the tables themselves do not know them.
+    """
     pair = _shrinkage_pair(shrinkage)
     views = _centre(X, "X"), _centre(Y, "Y")
+    of_first, of_second = (_names(V, own) for V, own in zip((X, Y), names))
+    both = None if of_first is None or of_second is None else of_first + of_second
     n, other = map(len, views)
     if other != n:
         raise InputError(f"X has {n} rows and Y {other}; the views must share their rows")
     first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(pair, views))
     X, Y = (_divide(V, np.sqrt(n)) for V in views)
-    return CentredViews((X, Y), (first, second))
+    return CentredViews((X, Y), (first, second), both)
 
 
 def cca_pencil_from_views(views: CentredViews) -> Pencil:
-    """The CCA pencil: dense if there are few columns, else by factors."""
+    """The CCA pencil with its recipe: dense if there are few columns, else by factors."""
+    pencil = _cca_of_views(views)
+    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)}, views.names)
+    return pencil
+
+
+def _cca_of_views(views: CentredViews) -> Pencil:
     n, sizes = views.n_samples, [V.shape[1] for V in views.rows]
     shares = [max(s, SHRINKAGE_FLOOR) for s in views.shrinkage]
     variances = [column_squares(V) for V in views.rows]
@@ -342,26 +400,31 @@ def _shrinkage_pair(shrinkage: Any) -> tuple[float | str, float | str]:
     return shrinkage[0], shrinkage[1]
 
 
-def _real_table(X: Any, name: str) -> Any:
-    """X itself if it is sparse or on a device, which look at their numbers later, or an array."""
-    if sparse.issparse(X) or is_device_array(X):
-        return X
-    return _finite_matrix(X, name)
+def _open(X: Any) -> Any:
+    """A `BigTable`, X itself if it is sparse or on a device, or an array; all look at NaN later."""
+    table = as_big_table(X)
+    if table is not None:
+        return table
+    return X if sparse.issparse(X) or is_device_array(X) else _real_matrix(X, "X")
 
 
-def _finite_matrix(X: ArrayLike, name: str) -> np.ndarray:
+def _names(X: Any, given: Iterable[str] | None) -> tuple[str, ...] | None:
+    return column_names(X) if given is None else tuple(str(name) for name in given)
+
+
+def _real_matrix(X: ArrayLike, name: str) -> np.ndarray:
     data = np.asarray(plain_frame(X, name))
     if data.ndim != 2 or 0 in data.shape:
         raise InputError(f"{name} must be a table of samples x features; it has shape {data.shape}")
     if data.dtype.kind not in "fiub":
         raise InputError(f"{name} must hold real numbers; its dtype is {data.dtype}")
-    if data.dtype.kind == "f" and not np.isfinite(data).all():
-        raise InputError(f"{name} contains NaN or infinity; impute or drop them first")
     return data
 
 
 def _centre(X: Any, name: str) -> Any:
-    data = X if sparse.issparse(X) else _finite_matrix(X, name)
+    data = X if sparse.issparse(X) else _real_matrix(X, name)
+    if isinstance(data, np.ndarray) and data.dtype.kind == "f" and not np.isfinite(data).all():
+        raise InputError(f"{name} contains NaN or infinity; impute or drop them first")
     n = data.shape[0]
     if n < 2:
         raise InputError(f"{name} has one row only; at least two are needed")

@@ -285,6 +285,19 @@ class ClassStats:
         return self.within_scatter() * self.n_samples
 
 
+def check_classes(classes: np.ndarray, n_samples: int) -> None:
+    """Raise unless there are two classes, and two samples of one of them."""
+    if classes.size < 2:
+        raise InputError(
+            f"y has one class only ({str(classes[0])!r}); LDA needs at least two classes"
+        )
+    if n_samples <= classes.size:
+        raise InputError(
+            "every class has one sample only, so there is no within-class scatter; "
+            "at least one class needs two samples"
+        )
+
+
 class BlockStats:
     """The statistics of a block of rows, as a function that can be sent to a worker."""
 
