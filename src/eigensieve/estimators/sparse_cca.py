@@ -24,7 +24,7 @@ from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import deflate
 from ..search.solve import solve
-from ..tables.builders import (
+from ..tables.view_builders import (
     CentredViews,
     ViewShrinkage,
     cca_pencil_from_views,
