@@ -14,7 +14,7 @@ from ..estimators._validation import read_columns
 from ..io._names import close_names, listed
 from ..tables.kinds.anndata_table import matrix_of
 from ..tables.kinds.opening import as_big_table
-from ..tables.kinds.selected_table import SelectedTable
+from .selected_table import SelectedTable
 
 MAX_NAMES_LISTED = 10
 
@@ -48,7 +48,7 @@ def check_adata(adata: Any, name: str = "adata") -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class CellTable:
     """One matrix (cells, genes) of an AnnData, and those of its genes that count.
 
     Attributes
@@ -107,7 +107,7 @@ class Source:
         return options | {name: self.find(options[name], name).tolist() for name in constraints}
 
 
-def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> Source:
+def open_cells(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> CellTable:
     """The matrix that was asked for, with checks that say what to do."""
     check_adata(adata)
     if use_raw and layer is not None:
@@ -124,9 +124,9 @@ def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> 
     is_name = mask_var is None or isinstance(mask_var, str)
     params = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var if is_name else "given"}
     if not use_raw:
-        return Source(adata, matrix, chosen, names, chosen, params)
+        return CellTable(adata, matrix, chosen, names, chosen, params)
     _refuse_repeated(np.asarray(adata.var_names, dtype=object), ".var_names")
-    return Source(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
+    return CellTable(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
 
 
 def find_matrix(adata: Any, layer: str | None) -> Any:
