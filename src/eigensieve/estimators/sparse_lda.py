@@ -23,11 +23,10 @@ from ._rules import check_priors, discriminant_of_columns
 from ._selected import SelectedLDA, allowed_sizes
 from ._shared import (
     check_certificate,
-    check_solver_options,
     clip_k,
-    draw_seed,
     feature_indices,
     is_left_to_penalty,
+    search_options,
     warn_or_reraise,
     with_certificate,
 )
@@ -246,13 +245,10 @@ class SparseLDA(SelectedLDA):
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return {
-            "solver": self.solver,
             "criterion": self._resolve_criterion(data.problem.pencil),
             "include": data.include,
             "exclude": data.exclude,
-            "time_limit": self.time_limit,
-            "random_state": draw_seed(self.random_state),
-            **check_solver_options(self.solver_options),
+            **search_options(self),
         }
 
     def _resolve_criterion(self, pencil: Pencil) -> str:

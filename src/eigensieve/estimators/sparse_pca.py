@@ -24,8 +24,8 @@ from ._shared import (
     check_certificate,
     check_solver_options,
     clip_k,
-    draw_seed,
     is_left_to_penalty,
+    search_options,
     warn_or_reraise,
     with_certificate,
 )
@@ -215,18 +215,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """One component after the other, each from what the earlier ones leave."""
-        seed = draw_seed(self.random_state)
+        common = search_options(self)
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
             with _naming(len(solutions) + 1):
-                solution = solve(
-                    pencil,
-                    k,
-                    solver=self.solver,
-                    time_limit=self.time_limit,
-                    random_state=seed,
-                    **own,
-                )
+                solution = solve(pencil, k, **(common | own))
             solutions.append(with_certificate(self.certificate, solution, pencil))
             if solution.status is Status.INTERRUPTED:
                 break
@@ -239,18 +232,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """All components at once, with the solver's own loadings."""
-        own = dict(options[0])
+        own = search_options(self)
         if own.get("rho") is not None:
             own["rho"] = [each["rho"] for each in options]
-        limit = None if self.time_limit is None else self.time_limit * len(ks)
-        loadings, solutions = solve_components(
-            pencil,
-            ks,
-            self.solver,
-            time_limit=limit,
-            random_state=draw_seed(self.random_state),
-            **own,
-        )
+        if self.time_limit is not None:
+            own["time_limit"] = self.time_limit * len(ks)
+        loadings, solutions = solve_components(pencil, ks, **own)
         return loadings.T, [with_certificate(self.certificate, s, pencil) for s in solutions]
 
     def _set_variances(self, pencil: Pencil) -> None:
