@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
-from ..io._names import close_names, listed
+from ..io._names import close_names, hint_at, listed
 from ..tables.kinds.anndata_table import matrix_of
 from ..tables.kinds.opening import as_big_table
 from .selected_table import SelectedTable
@@ -132,11 +132,11 @@ def open_cells(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> C
 def find_matrix(adata: Any, layer: str | None) -> Any:
     """.X, or a layer."""
     if layer is not None and layer not in adata.layers:
-        raise InputError(f"no layer is called {layer!r}; {_hint(layer, adata.layers)}")
+        raise InputError(f"no layer is called {layer!r}; {hint_at(layer, adata.layers)}")
     matrix = matrix_of(adata) if layer is None else adata.layers[layer]
     if matrix is None:
         raise InputError(
-            f"the AnnData has no .X; name one of its layers: layer=...; {_hint('', adata.layers)}"
+            f"the AnnData has no .X; name one of its layers: layer=...; {hint_at('', adata.layers)}"
         )
     return matrix
 
@@ -146,7 +146,7 @@ def find_column(frame: Any, name: str, where: str, what: str) -> Any:
     if not isinstance(name, str):
         raise InputError(f"{what} is {name!r}; it must be the name of a column of {where}")
     if name not in frame.columns:
-        hint = _hint(name, frame.columns)
+        hint = hint_at(name, frame.columns)
         raise InputError(f"{what} is {name!r}, but {where} has no such column; {hint}")
     return frame[name]
 
@@ -192,10 +192,3 @@ def _refuse_repeated(names: np.ndarray, where: str) -> None:
             f"{repeated.size} name(s) occur more than once in {where} ({listed(repeated.tolist())})"
             ": a model could not say which gene it means; call adata.var_names_make_unique() first"
         )
-
-
-def _hint(name: str, known: Any) -> str:
-    names = [str(each) for each in known]
-    if close := close_names(name, names):
-        return f"close: {listed(close)}"
-    return f"there are {listed(names)}" if names else "there are none"

@@ -89,7 +89,8 @@ class ProjectedClassifier(
         return project_rows(table, S, self.xbar_[S], self.scalings_[S])
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._rule.scores(self._project(self._check(X)))
+        Z = self._project(self._check(X))
+        return self._rule.scores(Z)
 
     def _check(self, X: Any) -> Any:
         check_fitted(self, "scalings_")
@@ -115,7 +116,8 @@ class ProjectedClassifier(
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
-        return self._rule.log_proba(self._scores(X))
+        scores = self._scores(X)
+        return self._rule.log_proba(scores)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose class is predicted right."""

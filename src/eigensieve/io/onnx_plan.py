@@ -144,28 +144,26 @@ def _sparse_lda(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     offsets = np.atleast_1d(lda.intercept_) + coef @ centre
     if len(coef) == 1:
         coef, offsets = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, offsets)
-    return replace(
-        plan.take(S).then("subtract", centre),
-        scalings=lda.scalings_[S],
-        rule=LinearScores(coef, offsets, of_projection=False),
-        classes=lda.classes_,
-        facts=_describe(lda),
-    )
+    return _discriminant(plan, lda, LinearScores(coef, offsets, of_projection=False))
 
 
 def _projected(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     """A projection, and a rule in the space it leads to."""
     _require(lda, "scalings_")
-    S = np.flatnonzero(lda.support_)
     rule = lda._rule
     if hasattr(rule, "trees"):
         own: LinearScores | NearestRows = NearestRows(tuple(np.array(t.data) for t in rule.trees))
     else:
         own = LinearScores(rule.weights, rule.offsets, of_projection=True)
+    return _discriminant(plan, lda, own)
+
+
+def _discriminant(plan: OnnxPlan, lda: Any, rule: LinearScores | NearestRows) -> OnnxPlan:
+    S = np.flatnonzero(lda.support_)
     return replace(
         plan.take(S).then("subtract", lda.xbar_[S]),
         scalings=lda.scalings_[S],
-        rule=own,
+        rule=rule,
         classes=lda.classes_,
         facts=_describe(lda),
     )
