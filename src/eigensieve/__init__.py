@@ -24,7 +24,7 @@ _HOME = {
     "UncorrelatedFamily": "pursuit.uncorrelated",
     "pca_pencil": "tables.builders",
     "lda_pencil": "tables.builders",
-    "cca_pencil": "tables.builders",
+    "cca_pencil": "tables.view_builders",
     "renormalize": "search.moves",
     "inclusion_bounds": "search.exact.inclusion",
     "basis_pursuit": "pursuit.basis_pursuit:find_least_norm",  # a solver's file has the public name
@@ -110,8 +110,9 @@ if TYPE_CHECKING:
     from .studies.prepared import PreparedClassifier
     from .studies.result import Study
     from .studies.run import run_study as study
-    from .tables.builders import cca_pencil, lda_pencil, pca_pencil
+    from .tables.builders import lda_pencil, pca_pencil
     from .tables.statistics import ClassStats
+    from .tables.view_builders import cca_pencil
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .annotated.cell_table import find_column, find_names, open_cells
 from .annotated.groups import read_groups
 from .annotated.results import find_result
-from .annotated.source import find_column, find_names, open_source
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def dotplot(
     groups = read_groups(adata, column, least=1)
     part = adata.raw if use_raw and adata.raw is not None else adata
     find_names(names, part.var_names, "genes")
-    source = open_source(adata, layer, use_raw, np.asarray(part.var_names.isin(names)))
-    values = source.values(groups.known)[:, find_names(names, source.names, "genes")]
+    cells = open_cells(adata, layer, use_raw, np.asarray(part.var_names.isin(names)))
+    values = cells.values(groups.known)[:, find_names(names, cells.names, "genes")]
     display = DotsDisplay.from_data(values, groups.fitted, names, groups.classes)
     return _present(display, ax, show)
 

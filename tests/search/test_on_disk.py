@@ -18,7 +18,6 @@ from eigensieve.search.deflation import deflate
 from eigensieve.tables.kinds.big_table import BigTable
 from eigensieve.tables.kinds.opening import as_big_table
 from eigensieve.tables.operators import streamed_rows
-from eigensieve.tables.streamed_builders import streamed_lda, streamed_pca
 from eigensieve.tables.streamed_pencil import StreamedPencil
 from tests.oracles.streamed import CountedTable, wide_data
 
@@ -48,7 +47,7 @@ def lda_pair(
 ) -> tuple[CountedTable, StreamedPencil, es.Pencil]:
     X, y = wide_data(seed, 20 + 3 * seed, 620 + 31 * seed, n_classes)
     table = CountedTable(X, 101 + seed)
-    _, _, pencil = streamed_lda(table, y, shrinkage, **options)
+    pencil = es.lda_pencil(table, y, shrinkage, **options)
     table.passes = 0
     return table, pencil, es.lda_pencil(X, y, shrinkage, **options)
 
@@ -111,7 +110,7 @@ def test_identical_columns_go_to_the_first() -> None:
     X = rng.normal(size=(24, 900))
     X[:, 300:500] = (rng.normal(size=24) + 3 * y)[:, None]  # more than the search starts with
     X[:, 40] = X[:, 850] = rng.normal(size=24) + y
-    _, _, pencil = streamed_lda(CountedTable(X), y)
+    pencil = es.lda_pencil(CountedTable(X), y)
     solution = es.solve(pencil, 3, criterion="logdet")
     assert_same(solution, es.solve(es.lda_pencil(X, y), 3, criterion="logdet", direction="forward"))
     assert solution.support[-1] == 300 + np.count_nonzero(solution.support >= 300) - 1
@@ -121,12 +120,12 @@ def test_columns_without_variance() -> None:
     X, y = wide_data(8, 20, 600, 2)
     X[:, 100:400] = 1.0
     X[:, 450] = 5.0 + y  # constant within the classes
-    pair = streamed_lda(CountedTable(X), y)[2], es.lda_pencil(X, y)
+    pair = es.lda_pencil(CountedTable(X), y), es.lda_pencil(X, y)
     first, second = (es.solve(each, 4, criterion="trace", direction="forward") for each in pair)
     assert first.support.tolist() == second.support.tolist()
     assert 450 in first.support
     nothing = np.full((20, 600), 2.0)
-    pair = streamed_lda(CountedTable(nothing), y)[2], es.lda_pencil(nothing, y)
+    pair = es.lda_pencil(CountedTable(nothing), y), es.lda_pencil(nothing, y)
     assert_same(*(es.solve(each, 3, direction="forward") for each in pair))
 
 
@@ -136,7 +135,7 @@ def test_a_file_gives_what_an_array_gives(tmp_path: Path) -> None:
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     table = as_big_table(mapped)
     assert isinstance(table, BigTable)
-    _, _, pencil = streamed_lda(table, y)
+    pencil = es.lda_pencil(table, y)
     direct = es.solve(es.lda_pencil(X.astype(np.float32), y), 8, criterion="logdet")
     assert_same(es.solve(pencil, 8, criterion="logdet"), direct)
 
@@ -144,7 +143,7 @@ def test_a_file_gives_what_an_array_gives(tmp_path: Path) -> None:
 @pytest.mark.parametrize("deflation", ["projection", "schur", "hotelling"])
 def test_components(deflation: str) -> None:
     X, _ = wide_data(6, 20, 400, 2)
-    found: Any = streamed_pca(CountedTable(X))[1]
+    found: Any = es.pca_pencil(CountedTable(X))
     expected = es.pca_pencil(X)
     vectors = []
     for _ in range(3):
@@ -160,7 +159,7 @@ def test_components(deflation: str) -> None:
 @pytest.mark.parametrize("n_starts", [0, 5])
 def test_other_starts(n_starts: int) -> None:
     X, _ = wide_data(7, 20, 400, 2)
-    found, expected = streamed_pca(CountedTable(X))[1], es.pca_pencil(X)
+    found, expected = es.pca_pencil(CountedTable(X)), es.pca_pencil(X)
     options: dict[str, Any] = {"n_starts": n_starts, "random_state": 3}
     direct = es.solve(expected, 4, direction="forward", **options)
     assert_same(es.solve(found, 4, **options), direct)
@@ -168,7 +167,7 @@ def test_other_starts(n_starts: int) -> None:
 
 def test_nearly_dependent_columns_leave_a_doubt() -> None:
     X, y = wide_data(8, 20, 600, 2)
-    _, found, expected = *streamed_lda(CountedTable(X), y, 0.0)[1:], es.lda_pencil(X, y, 0.0)
+    found, expected = es.lda_pencil(CountedTable(X), y, 0.0), es.lda_pencil(X, y, 0.0)
     solution = es.solve(found, 3, criterion="trace", include=[20])  # 50 and 300 are copies
     direct = es.solve(expected, 3, criterion="trace", include=[20], direction="forward")
     assert solution.status is direct.status is Status.FEASIBLE
@@ -192,7 +191,7 @@ def test_exact_and_threshold(criterion: str, n_classes: int) -> None:
 def test_exact_search_for_a_component() -> None:
     X = np.random.default_rng(3).normal(size=(40, 700)) * np.geomspace(1.0, 1e-4, 700)
     X[:, ::100] *= 20.0
-    found, expected = streamed_pca(CountedTable(X))[1], es.pca_pencil(X)
+    found, expected = es.pca_pencil(CountedTable(X)), es.pca_pencil(X)
     solution = es.solve(found, 3, solver="exact", start=[1, 2, 3])
     solution.verify(found)
     assert solution.status is Status.OPTIMAL
@@ -230,7 +229,7 @@ def test_what_does_not_work_on_disk_says_so() -> None:
         es.solve(found, 3, include=[10_000])
     X, _ = wide_data(0, 20, 600, 2)
     with pytest.raises(OptionError, match="'threshold' takes criterion 'lambda_max'"):
-        es.solve(streamed_pca(CountedTable(X))[1], 3, solver="threshold", criterion="trace")
+        es.solve(es.pca_pencil(CountedTable(X)), 3, solver="threshold", criterion="trace")
 
 
 class InterruptedTable(CountedTable):
@@ -250,7 +249,7 @@ class InterruptedTable(CountedTable):
 def test_limits_leave_the_best_so_far(criterion: str) -> None:
     X, y = wide_data(9, 24, 900, 2)
     table = InterruptedTable(X, 100)
-    _, _, pencil = streamed_lda(table, y, 0.05)
+    pencil = es.lda_pencil(table, y, 0.05)
     solution = es.solve(pencil, 5, criterion=criterion, time_limit=0.0)
     assert solution.status is Status.TIME_LIMIT
     solution.verify(pencil)

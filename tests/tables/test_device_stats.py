@@ -5,7 +5,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import InputError
-from eigensieve.tables import device_statistics as device_stats
+from eigensieve.tables import dense_statistics
 from eigensieve.tables.shrinkage import analytic_shrinkage
 from tests.device_arrays import DEVICES, Send, sender
 
@@ -94,7 +94,7 @@ def test_the_table_is_not_changed(send: Send) -> None:
 def test_rows_are_centred_in_blocks(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = table(23, 6, 1e5)
     whole = es.ClassStats.from_data(send(X), y, form="rows")
-    monkeypatch.setattr(device_stats, "BLOCK_ENTRIES", 24)
+    monkeypatch.setattr(dense_statistics, "DEVICE_BLOCK_ENTRIES", 24)
     blocks = es.ClassStats.from_data(send(X), y, form="rows")
     np.testing.assert_array_equal(np.asarray(blocks.rows), np.asarray(whole.rows))
 

@@ -17,8 +17,8 @@ from eigensieve.search.deflation import DEFLATIONS, deflate
 from eigensieve.search.exact.inclusion import spectrum
 from eigensieve.search.quick_bound import root_bound
 from eigensieve.search.spectral_bound import TraceBound, spectral_upper_bound
-from eigensieve.tables.builders import centre_views, permute_second_view
 from eigensieve.tables.operators import centred_rows
+from eigensieve.tables.view_builders import centre_views, permute_second_view
 from tests.oracles.sparse_tables import at_most, awkward_table, separated_table
 
 KINDS = ("lda", "pca", "cca", "hotelling")

@@ -15,10 +15,10 @@ from eigensieve.pencil.problem import make_problem
 from eigensieve.search.deflation import DEFLATIONS, deflate, explained_variances
 from eigensieve.search.moves import column_supports
 from eigensieve.search.quick_bound import root_bound
+from eigensieve.tables.builders import lda_problem, pca_problem
 from eigensieve.tables.kinds.opening import as_big_table
 from eigensieve.tables.operators import streamed_rows
 from eigensieve.tables.shrinkage import resolve_shrinkage
-from eigensieve.tables.streamed_builders import streamed_lda, streamed_pca
 from eigensieve.tables.streamed_pencil import StreamedPencil
 from tests.oracles.streamed import CountedTable, wide_data
 
@@ -60,7 +60,8 @@ def test_lda_pencil(n_classes: int, dtype: type, class_weight: object) -> None:
     X, y = wide_data(1, 26, 620, n_classes)
     X = (10 * X + 1000).astype(dtype)
     table = CountedTable(X)
-    stats, s, pencil = streamed_lda(table, y, class_weight=class_weight)
+    problem = lda_problem(table, y, class_weight=class_weight)
+    stats, s, pencil = problem.stats, problem.shrinkage, problem.pencil
     assert table.passes == 1
     whole = es.ClassStats.from_data(X, y, form="rows")
     assert s == pytest.approx(resolve_shrinkage("auto", whole.rows, n_classes), rel=1e-12)
@@ -77,8 +78,9 @@ def test_lda_pencil(n_classes: int, dtype: type, class_weight: object) -> None:
 @pytest.mark.parametrize(("shrinkage", "ridge"), [(0.0, 0.0), (0.3, 0.5), (1.0, 0.0)])
 def test_lda_pencil_with_given_shrinkage(shrinkage: float, ridge: float) -> None:
     X, y = wide_data(2, 20, 520, 2)
-    _, s, pencil = streamed_lda(CountedTable(X), y, shrinkage, ridge)
-    assert s == shrinkage
+    problem = lda_problem(CountedTable(X), y, shrinkage, ridge)
+    assert problem.shrinkage == shrinkage
+    pencil = problem.pencil
     expected = es.lda_pencil(X, y, shrinkage, ridge)
     np.testing.assert_allclose(pencil.diag_B, expected.diag_B, rtol=1e-12)
     np.testing.assert_allclose(pencil.columns_B(20), expected.columns_B(20), atol=1e-10)
@@ -89,7 +91,8 @@ def test_pca_pencil_of_a_file(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     table = as_big_table(np.load(tmp_path / "X.npy", mmap_mode="r"))
     assert table is not None
-    mean, pencil = streamed_pca(table)
+    problem = pca_problem(table)
+    mean, pencil = problem.mean, problem.pencil
     np.testing.assert_allclose(mean, X.astype(np.float32).mean(axis=0, dtype=float), rtol=1e-12)
     expected = es.pca_pencil(X.astype(np.float32))
     assert isinstance(expected, FactorPencil)
@@ -100,17 +103,17 @@ def test_bad_labels_and_options_are_refused() -> None:
     X, y = wide_data(4, 12, 510, 2)
     table = CountedTable(X)
     with pytest.raises(InputError, match="12 rows and y has shape"):
-        streamed_lda(table, y[:-1])
+        es.lda_pencil(table, y[:-1])
     with pytest.raises(InputError, match="one class only"):
-        streamed_lda(table, np.zeros(12))
+        es.lda_pencil(table, np.zeros(12))
     with pytest.raises(InputError, match="one sample only"):
-        streamed_lda(table, np.arange(12))
+        es.lda_pencil(table, np.arange(12))
     with pytest.raises(OptionError, match="shrinkage"):
-        streamed_lda(table, y, "most")
+        es.lda_pencil(table, y, "most")
     with pytest.raises(InputError, match="class_weight names"):
-        streamed_lda(table, y, class_weight={"third": 1.0})
+        es.lda_pencil(table, y, class_weight={"third": 1.0})
     with pytest.raises(InputError, match="one row only"):
-        streamed_pca(CountedTable(X[:1]))
+        es.pca_pencil(CountedTable(X[:1]))
     with pytest.raises(PencilError, match="on disk"):
         StreamedPencil(X, None, np.ones(510))
 
@@ -119,7 +122,7 @@ def pca_pair(seed: int = 5) -> tuple[StreamedPencil, FactorPencil]:
     X, _ = wide_data(seed, 18, 540, 2)
     expected = es.pca_pencil(X)
     assert isinstance(expected, FactorPencil)
-    return streamed_pca(CountedTable(X))[1], expected
+    return es.pca_pencil(CountedTable(X)), expected
 
 
 @pytest.mark.parametrize("method", DEFLATIONS)
@@ -177,7 +180,7 @@ def test_largest_entries_and_their_ties() -> None:
 @pytest.mark.parametrize("criterion", ["trace", "logdet", "lambda_max"])
 def test_root_bounds(criterion: str) -> None:
     X, y = wide_data(6, 24, 560, 3)
-    _, _, pencil = streamed_lda(CountedTable(X), y, 0.5)
+    pencil = es.lda_pencil(CountedTable(X), y, 0.5)
     bounds = []
     for each in (pencil, es.lda_pencil(X, y, 0.5)):
         problem = make_problem(each, 4, criterion)

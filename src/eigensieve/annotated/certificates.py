@@ -11,9 +11,9 @@ from ..errors import InputError
 from ..search.certify import TIME_LIMIT, Certificate
 from ..search.certify import certify as certify_set
 from ..tables.builders import lda_pencil
+from .cell_table import CellTable, find_column, open_cells
 from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import Source, find_column, open_source
 
 
 def certify(
@@ -72,37 +72,37 @@ def certify(
     'proved: no other set of 2 genes scores higher (within 0.0001 %)'
     """
     check_writable(adata, key_added, copy=False)
-    source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
-    chosen = _find_set(source, genes)
-    pencil = lda_pencil(source.table(groups.known), groups.fitted, shrinkage)
+    cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
+    chosen = _find_set(cells, genes)
+    pencil = lda_pencil(cells.table(groups.known), groups.fitted, shrinkage)
     found = certify_set(pencil, chosen, criterion, time_limit, **options)
     params = {
         "groupby": groupby, "criterion": criterion, "shrinkage": shrinkage, "time_limit": time_limit
     }  # fmt: skip
-    run = describe_run("certify", params | source.params, options) | describe_solution(found)
+    run = describe_run("certify", params | cells.params, options) | describe_solution(found)
     run |= {
-        "names": source.names[found.support],
-        "sentence": found.explain("genes", source.names.tolist()),
+        "names": cells.names[found.support],
+        "sentence": found.explain("genes", cells.names.tolist()),
     }
     if found.better is not None:
-        run["better_names"] = source.names[found.better.support]
+        run["better_names"] = cells.names[found.better.support]
         run["better_objective"] = float(found.better.objective)
     Results(key_added, uns=run).write(adata, copy=False)
     return found
 
 
-def _find_set(source: Source, genes: Any) -> np.ndarray:
+def _find_set(cells: CellTable, genes: Any) -> np.ndarray:
     """Positions of the genes of the list, each once."""
     if isinstance(genes, str):
-        column = find_column(source.adata.var, genes, ".var", "genes")
+        column = find_column(cells.adata.var, genes, ".var", "genes")
         mask = np.asarray(column)
         if mask.dtype != bool:
             raise InputError(
                 f".var[{genes!r}] holds {mask.dtype}; a column that marks genes holds booleans "
                 "(a single gene is given as a list)"
             )
-        genes = source.adata.var_names[mask].tolist()
-    found = np.unique(source.find(genes, "genes"))
+        genes = cells.adata.var_names[mask].tolist()
+    found = np.unique(cells.find(genes, "genes"))
     if found.size == 0:
         raise InputError("genes names no gene; give at least one")
     return found

@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import InputError
 from ..estimators.sparse_cca import SparseCCA
 from ..estimators.sparse_pca import SparsePCA
+from .cell_table import CellTable, check_options, open_cells
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import Source, check_options, open_source
 
 FACTS = ("objective", "bound", "gap", "status", "optimal")
 
@@ -65,20 +65,20 @@ def sparse_pca(
     """
     check_options(SparsePCA, options)
     check_writable(adata, key_added, copy)
-    source = open_source(adata, layer, use_raw, mask_var)
-    table = source.table()
+    cells = open_cells(adata, layer, use_raw, mask_var)
+    table = cells.table()
     model = SparsePCA(n_components, n_features_to_select=n_features_to_select, **options)
     scores = model.fit(table).transform(table)
     params = {"n_components": n_components, "n_features_to_select": n_features_to_select}
-    run = describe_run("SparsePCA", params | source.params, options)
+    run = describe_run("SparsePCA", params | cells.params, options)
     run |= _by_component(model.solutions_) | {
-        "names": source.names[model.support_],
+        "names": cells.names[model.support_],
         "variance": model.explained_variance_,
         "variance_ratio": model.explained_variance_ratio_,
         "adjusted_variance_ratio": model.adjusted_variance_ratio_,
     }
     results = Results(key_added, uns=run)
-    _describe_genes(results, source, model.support_, model.components_.T)
+    _describe_genes(results, cells, model.support_, model.components_.T)
     results.obsm[f"X_{key_added}"] = scores
     return results.write(adata, copy)
 
@@ -148,28 +148,28 @@ def sparse_cca(
             "the two AnnData have other cells, or the same in another order; align them first: "
             "both = first.obs_names.intersection(second.obs_names), then first[both], second[both]"
         )
-    sources = [open_source(adata, layer, False, mask_var) for adata in (first, second)]
-    tables = [source.table() for source in sources]
+    both = [open_cells(adata, layer, False, mask_var) for adata in (first, second)]
+    tables = [cells.table() for cells in both]
     model = SparseCCA(n_components, n_features_to_select=n_features_to_select, **options)
     scores = model.fit(*tables).transform(*tables)
     params = {"n_components": n_components, "n_features_to_select": n_features_to_select}
-    run = describe_run("SparseCCA", params | sources[0].params, options)
+    run = describe_run("SparseCCA", params | both[0].params, options)
     run |= _by_component(model.solutions_) | {"correlations": model.correlations_}
     copies = []
-    parts = zip(sources, model.support_, (model.x_weights_, model.y_weights_), scores)
-    for source, support, weights, own_scores in parts:
-        results = Results(key_added, uns=run | {"names": source.names[support]})
-        _describe_genes(results, source, support, weights)
+    parts = zip(both, model.support_, (model.x_weights_, model.y_weights_), scores)
+    for cells, support, weights, own_scores in parts:
+        results = Results(key_added, uns=run | {"names": cells.names[support]})
+        _describe_genes(results, cells, support, weights)
         results.obsm[f"X_{key_added}"] = own_scores
-        copies.append(results.write(source.adata, copy))
+        copies.append(results.write(cells.adata, copy))
     return tuple(copies) if copy else None
 
 
 def _describe_genes(
-    results: Results, source: Source, support: np.ndarray, loadings: np.ndarray
+    results: Results, cells: CellTable, support: np.ndarray, loadings: np.ndarray
 ) -> None:
-    results.var[results.key] = source.to_var(support, False)
-    results.varm[results.key] = source.to_var(loadings, 0.0)
+    results.var[results.key] = cells.to_var(support, False)
+    results.varm[results.key] = cells.to_var(loadings, 0.0)
 
 
 def _by_component(solutions: Sequence[Any]) -> dict[str, list[Any]]:

@@ -11,10 +11,10 @@ from ..estimators._validation import read_columns
 from ..estimators.group_lasso_lda import GroupLassoLDA
 from ..estimators.sparse_lda import SparseLDA
 from ..io.model import LinearModel
+from .cell_table import CellTable, check_options, open_cells
 from .groups import Groups, read_groups
 from .prediction import describe_cells, keep_model
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import Source, check_options, open_source
 
 
 def sparse_lda(
@@ -91,14 +91,14 @@ def sparse_lda(
     """
     check_options(SparseLDA, options)
     check_writable(adata, key_added, copy, groupby)
-    source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
-    model = SparseLDA(n_features_to_select, **source.find_constraints(options))
-    model.fit(source.table(groups.known), groups.fitted)
+    cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
+    model = SparseLDA(n_features_to_select, **cells.find_constraints(options))
+    model.fit(cells.table(groups.known), groups.fitted)
     params = {"groupby": groupby, "n_features_to_select": n_features_to_select}
-    run = describe_run("SparseLDA", params | source.params, options)
+    run = describe_run("SparseLDA", params | cells.params, options)
     run |= describe_solution(model.solution_)
     run |= {"criterion": model.solution_.criterion, "shrinkage": float(model.shrinkage_)}
-    return _finish(source, groups, model, Results(key_added, uns=run)).write(adata, copy)
+    return _finish(cells, groups, model, Results(key_added, uns=run)).write(adata, copy)
 
 
 def gloss(
@@ -144,33 +144,33 @@ def gloss(
     check_writable(adata, key_added, copy, groupby)
     if options.get("rule") == "1-nn":
         raise OptionError("rule='1-nn' needs all training cells; take 'penalized' or 'lda'")
-    source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
+    cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     model = GroupLassoLDA(n_features_to_select, **options)
-    model.fit(source.table(groups.known), groups.fitted)
+    model.fit(cells.table(groups.known), groups.fitted)
     params = {"groupby": groupby, "n_features_to_select": n_features_to_select}
-    run = describe_run("GroupLassoLDA", params | source.params, options)
+    run = describe_run("GroupLassoLDA", params | cells.params, options)
     run |= describe_solution(model.solution_) | {"alpha": float(model.alpha_)}
-    return _finish(source, groups, model, Results(key_added, uns=run)).write(adata, copy)
+    return _finish(cells, groups, model, Results(key_added, uns=run)).write(adata, copy)
 
 
-def _finish(source: Source, groups: Groups, model: Any, results: Results) -> Results:
+def _finish(cells: CellTable, groups: Groups, model: Any, results: Results) -> Results:
     """What a fitted discriminant says of genes and cells."""
-    key, p = results.key, source.names.size
+    key, p = results.key, cells.names.size
     S = model.get_support(indices=True)
-    columns = read_columns(source.table(), S)  # of all cells, dense
+    columns = read_columns(cells.table(), S)  # of all cells, dense
     loadings = np.asarray(model.scalings_)
     spread = loadings[S] * columns[groups.known].std(axis=0)[:, None]
     weight = np.zeros(p)
     weight[S] = np.sqrt(np.square(spread) @ model.explained_variance_ratio_)
-    results.var[key] = source.to_var(np.asarray(model.get_support()), False)
-    results.var[f"{key}_weight"] = source.to_var(weight, 0.0)
-    results.varm[key] = source.to_var(loadings, 0.0)
+    results.var[key] = cells.to_var(np.asarray(model.get_support()), False)
+    results.var[f"{key}_weight"] = cells.to_var(weight, 0.0)
+    results.varm[key] = cells.to_var(loadings, 0.0)
     rule = LinearModel.from_discriminant(
-        model, source.names.tolist(), np.zeros(p), np.ones(p), log2_floor=None, info={}
+        model, cells.names.tolist(), np.zeros(p), np.ones(p), log2_floor=None, info={}
     )
     describe_cells(results, rule, columns, groups.classes)
     results.uns |= {
-        "names": source.names[S[np.argsort(-weight[S], kind="stable")]],
+        "names": cells.names[S[np.argsort(-weight[S], kind="stable")]],
         "classes": groups.classes,
         "n_obs": int(groups.known.sum()),
         "n_vars": p,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..io._names import listed
-from .source import find_column
+from .cell_table import find_column
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ import numpy as np
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
 from ..tables.builders import lda_pencil
+from .cell_table import check_options, open_cells
 from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
-from .source import check_options, open_source
 
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 BY_SIZE = ("objective", "bound", "gap", "optimal")
@@ -62,26 +62,26 @@ def sparse_lda_path(
     """
     check_options(SparseLDA, options)
     check_writable(adata, key_added, copy, groupby)
-    source, groups = open_source(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
-    table, labels = source.table(groups.known), groups.fitted
-    models = SparseLDA(**source.find_constraints(options)).fit_path(table, labels, ks)
+    cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
+    table, labels = cells.table(groups.known), groups.fitted
+    models = SparseLDA(**cells.find_constraints(options)).fit_path(table, labels, ks)
     first = next(iter(models.values()))
     pencil = lda_pencil(table, labels, first.shrinkage_, first.ridge, first.class_weight)
     found = [
         with_certificate(first.certificate, model.solution_, pencil, first.include, first.exclude)
         for model in models.values()
     ]
-    entry = np.zeros(source.names.size, dtype=int)
+    entry = np.zeros(cells.names.size, dtype=int)
     for solution in reversed(found):
         entry[solution.support] = solution.k
     facts = [describe_solution(solution) for solution in found]
-    run = describe_run("SparseLDA.fit_path", {"groupby": groupby} | source.params, options)
+    run = describe_run("SparseLDA.fit_path", {"groupby": groupby} | cells.params, options)
     run |= {name: np.array([row[name] for row in facts]) for name in BY_SIZE}
     run |= {
         "ks": np.array([solution.k for solution in found]),
-        "names": {f"k={solution.k}": source.names[solution.support] for solution in found},
+        "names": {f"k={solution.k}": cells.names[solution.support] for solution in found},
         "criterion": found[0].criterion,
     }
     results = Results(key_added, uns=run)
-    results.var[key_added] = source.to_var(entry, 0)
+    results.var[key_added] = cells.to_var(entry, 0)
     return results.write(adata, copy)

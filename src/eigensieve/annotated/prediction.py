@@ -11,8 +11,8 @@ import numpy as np
 from ..errors import InputError
 from ..estimators._validation import read_columns
 from ..io.model import LinearModel
+from .cell_table import find_names, open_cells
 from .results import Results, check_writable, find_result
-from .source import find_names, open_source
 
 KEPT = ("features", "classes", "coef", "intercept", "center", "scale", "scalings", "offset")
 
@@ -129,10 +129,10 @@ def predict(
     part = adata.raw if use_raw and adata.raw is not None else adata
     what = f"the model {model!r}" if isinstance(model, str) else "the model"
     chosen = _mask_of(rule.features, np.asarray(part.var_names, dtype=object), what)
-    source = open_source(adata, None if layer == "X" else layer, use_raw, chosen)
-    places = find_names(rule.features, source.names, what)
+    cells = open_cells(adata, None if layer == "X" else layer, use_raw, chosen)
+    places = find_names(rule.features, cells.names, what)
     results = Results(key_added)
-    describe_cells(results, rule, read_columns(source.table(), places), order)
+    describe_cells(results, rule, read_columns(cells.table(), places), order)
     return results.write(adata, copy)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError
 from ..io._names import listed
-from .source import check_adata
+from .cell_table import check_adata
 
 
 @dataclass(eq=False)

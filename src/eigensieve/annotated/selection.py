@@ -9,9 +9,9 @@ import numpy as np
 from ..estimators._validation import read_columns
 from ..estimators.clustering import spectral_clusters
 from ..estimators.qalpha_selector import QAlphaSelector
+from .cell_table import CellTable, check_options, open_cells
 from .groups import read_groups
 from .results import Results, check_writable, describe_run
-from .source import Source, check_options, open_source
 
 
 def qalpha(
@@ -72,37 +72,37 @@ def qalpha(
     """
     check_options(QAlphaSelector, options)
     check_writable(adata, key_added, copy, groupby)
-    source = open_source(adata, layer, use_raw, mask_var)
+    cells = open_cells(adata, layer, use_raw, mask_var)
     params = {
         "groupby": groupby, "n_clusters": n_clusters, "n_features_to_select": n_features_to_select
     }  # fmt: skip
     if groupby is None:
-        cells, labels = None, None
+        known, labels = None, None
     else:
         groups = read_groups(adata, groupby)
-        cells, labels = groups.known, groups.fitted
+        known, labels = groups.known, groups.fitted
         options = {"variant": "supervised"} | options
     model = QAlphaSelector(n_features_to_select, n_clusters=n_clusters, **options)
-    model.fit(source.table(cells), labels)
-    run = describe_run("QAlphaSelector", params | source.params, options) | _describe_weights(
-        model, source
+    model.fit(cells.table(known), labels)
+    run = describe_run("QAlphaSelector", params | cells.params, options) | _describe_weights(
+        model, cells
     )
     results = Results(key_added, uns=run)
-    results.var[key_added] = source.to_var(model.support_, False)
-    results.var[f"{key_added}_alpha"] = source.to_var(model.alpha_, np.nan)
+    results.var[key_added] = cells.to_var(model.support_, False)
+    results.var[f"{key_added}_alpha"] = cells.to_var(model.alpha_, np.nan)
     if model.null_ is not None:
-        results.var[f"{key_added}_p_value"] = source.to_var(model.null_.p_values, np.nan)
+        results.var[f"{key_added}_p_value"] = cells.to_var(model.null_.p_values, np.nan)
     if isinstance(model.Q_, np.ndarray):
         results.obsm[f"X_{key_added}"] = model.Q_
     if groupby is None and model.support_.any():
-        results.obs[key_added] = _clusters(model, source)
+        results.obs[key_added] = _clusters(model, cells)
     return results.write(adata, copy)
 
 
-def _describe_weights(model: Any, source: Source) -> dict[str, Any]:
+def _describe_weights(model: Any, cells: CellTable) -> dict[str, Any]:
     ranked = np.argsort(-model.alpha_, kind="stable")
     facts: dict[str, Any] = {
-        "names": source.names[ranked[model.support_[ranked]]],
+        "names": cells.names[ranked[model.support_[ranked]]],
         "objective": float(model.objective_),
         "status": str(model.solution_.status),
         "n_iter": int(model.n_iter_),
@@ -114,11 +114,11 @@ def _describe_weights(model: Any, source: Source) -> dict[str, Any]:
     return facts
 
 
-def _clusters(model: Any, source: Source) -> Any:
+def _clusters(model: Any, cells: CellTable) -> Any:
     """The cells clustered on the selected genes."""
     import pandas as pd
 
-    columns = read_columns(source.table(), np.flatnonzero(model.support_))
+    columns = read_columns(cells.table(), np.flatnonzero(model.support_))
     m = min(model.n_clusters_, columns.shape[1] + 1)
     found = spectral_clusters(columns, m)
     return pd.Categorical(found.astype(str), categories=[str(i) for i in range(found.max() + 1)])

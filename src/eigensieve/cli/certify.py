@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..pencil.budget import Progress as SearchEvent
     from ..pencil.pencil import Pencil
     from ..search.certify import Certificate
+    from ..search.proof.proof import ProofRequest
+    from ..tables.builders import LDAProblem
 
 MAX_FEATURES_SHOWN = 30
 
@@ -35,20 +37,20 @@ def check_noun(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A certificate with the names and the settings that it belongs to."""
+    """A certificate, and the table and the problem that it is about."""
 
     certificate: Certificate
-    pencil: Pencil
-    names: list[str]
+    problem: LDAProblem
+    data: StudyTable
     noun: str
-    shrinkage: float
-    labels: np.ndarray
-    notes: list[str]
     proof: Path | None
 
     @property
     def sentence(self) -> str:
-        return self.certificate.explain(self.noun, self.names)
+        return self.certificate.explain(self.noun, self.data.names)
+
+    def names(self, support: np.ndarray) -> list[str]:
+        return [self.data.names[j] for j in support]
 
 
 @click.command("certify")
@@ -140,83 +142,67 @@ def read_names(path: Path) -> list[str]:
 
 
 def make_claim(
-    table: Path,
-    target: str,
-    wanted: list[str],
-    *,
-    criterion: str,
-    shrinkage: float | str,
-    time_limit: float,
-    groups: str | None,
-    missing: str,
-    ignore: list[str],
-    transpose: bool,
-    layer: str | None,
-    log2: bool,
-    log2_floor: float | None,
-    jobs: int | None,
-    noun: str,
-    proof: Path | None,
-) -> Claim:
+    table: Path, target: str, wanted: list[str], *, criterion: str, shrinkage: float | str,
+    time_limit: float, jobs: int | None, noun: str, proof: Path | None, **reading: Any,
+) -> Claim:  # fmt: skip
     """Read the table and search from the set that was named."""
     from ..search.certify import certify
-    from ..search.proof.proof import ProofRequest
+    from ..tables.builders import lda_problem
 
-    if proof is not None and layer is not None:
-        raise click.UsageError(
-            "--layer does not go with --proof, which is about the main matrix of the file."
-        )
-    if proof is not None and missing == "median":
-        raise click.UsageError(
-            "--missing median does not go with --proof: a proof is about the numbers in the file; "
-            "fill the gaps there first."
-        )
-    data = read_study_table(
-        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
-    )
-    chosen = find_features(wanted, data.names, "the list of features", target)
-    notes = [*data.notes, *about_columns(groups), *about_repeats(wanted, len(chosen))]
-    X = filled(data, notes)
-    echo_notes(notes)
-    pencil, s = make_pencil(X, data.y, shrinkage)
-    measure = "logdet" if criterion == "auto" else criterion
-    request = None
     if proof is not None:
-        left_out = [*ignore, *([groups] if groups and is_sheet(table) else [])]
-        floor = data.source["log2_floor"]
-        reading = {
-            "target": target, "transpose": transpose, "ignore": left_out, "log2_floor": floor
-        }  # fmt: skip
-        request = ProofRequest(proof, data.names, reading)
+        check_provable(reading)
+    data = read_study_table(table, target, **reading)
+    chosen = find_features(wanted, data.names, "the list of features", target)
+    data.notes += [*about_columns(reading["groups"]), *about_repeats(wanted, len(chosen))]
+    X = filled(data)
+    echo_notes(data.notes)
+    problem = lda_problem(X, data.y, shrinkage)
+    measure = "logdet" if criterion == "auto" else criterion
     with common.progress_bar() as progress:
         if time_limit > 0:
-            warm_up(pencil, len(chosen), measure, proof is not None, progress)
+            warm_up(problem.pencil, len(chosen), measure, proof is not None, progress)
         certificate = certify(
-            pencil,
+            problem.pencil,
             chosen,
             measure,
             time_limit,
             n_jobs=common.count_jobs(jobs),
             callback=common.show_search(progress),
             random_state=0,
-            proof=request,
+            proof=None if proof is None else ask_proof(proof, table, target, data, reading),
         )
-    return Claim(certificate, pencil, data.names, noun, s, data.y, notes, proof)
+    return Claim(certificate, problem, data, noun, proof)
 
 
-def make_pencil(X: Any, y: np.ndarray, shrinkage: float | str) -> tuple[Pencil, float]:
-    """The pencil of the table, with what a proof says of it, and the shrinkage as a number."""
-    from ..pencil.recipe import lda_recipe
-    from ..tables.builders import lda_pencil_from_stats
-    from ..tables.shrinkage import resolve_shrinkage
-    from ..tables.statistics import ClassStats
+def check_provable(reading: dict[str, Any]) -> None:
+    """A proof is about the main matrix of the file, as it is."""
+    if reading["layer"] is not None:
+        raise click.UsageError(
+            "--layer does not go with --proof, which is about the main matrix of the file."
+        )
+    if reading["missing"] == "median":
+        raise click.UsageError(
+            "--missing median does not go with --proof: a proof is about the numbers in the file; "
+            "fill the gaps there first."
+        )
 
-    stats = ClassStats.from_data(X, y, form="rows")
-    assert stats.rows is not None
-    s = resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
-    pencil = lda_pencil_from_stats(stats, s, ridge=0.0, reuse_rows=True)
-    pencil.recipe = lda_recipe(y, s, 0.0)
-    return pencil, s
+
+def ask_proof(
+    path: Path, table: Path, target: str, data: StudyTable, reading: dict[str, Any]
+) -> ProofRequest:
+    """The proof is to say how the table was read, so that check-proof reads it alike."""
+    from ..search.proof.proof import ProofRequest
+
+    groups = reading["groups"]
+    # elsewhere the groups are no column among the features, which check-proof must pass over
+    is_sheet = table.suffix.lower() not in (".npz", ".h5ad")
+    how = {
+        "target": target,
+        "transpose": reading["transpose"],
+        "ignore": [*reading["ignore"], *([groups] if groups and is_sheet else [])],
+        "log2_floor": data.source["log2_floor"],
+    }
+    return ProofRequest(path, data.names, how)
 
 
 def about_columns(groups: str | None) -> list[str]:
@@ -235,7 +221,7 @@ def about_repeats(wanted: list[str], size: int) -> list[str]:
     return [f"{twice!r} is named more than once; the set has {features}."]
 
 
-def filled(data: StudyTable, notes: list[str]) -> Any:
+def filled(data: StudyTable) -> Any:
     """The features, gaps filled with the medians of their columns, as in the final fit."""
     import numpy as np
 
@@ -245,16 +231,11 @@ def filled(data: StudyTable, notes: list[str]) -> Any:
     if not gaps.any():
         return data.X
     n_missing = int(np.isnan(stored_numbers(data.X)).sum())
-    notes.append(
+    data.notes.append(
         f"{n_missing:,} missing values in {int(gaps.sum()):,} columns were filled with the median "
         "of the column."
     )
     return fill_gaps(data.X, find_medians(data.X))
-
-
-def is_sheet(table: Path) -> bool:
-    """Whether the groups are a column among the features, which check-proof must pass over."""
-    return table.suffix.lower() not in (".npz", ".h5ad")
 
 
 def warm_up(
@@ -293,7 +274,7 @@ def as_plain(claim: Claim) -> dict[str, Any]:
     found, better = claim.certificate, claim.certificate.better
     return {
         "k": found.k,
-        "features": [claim.names[j] for j in found.support],
+        "features": claim.names(found.support),
         "sentence": claim.sentence,
         "objective": found.objective,
         "bound": finite_or_none(found.bound),
@@ -302,33 +283,32 @@ def as_plain(claim: Claim) -> dict[str, Any]:
         "better": None
         if better is None
         else {
-            "features": [claim.names[j] for j in better.support],
+            "features": claim.names(better.support),
             "objective": better.objective,
             "optimal": better.is_certified,
         },
         "solver": found.solver,
         "criterion": found.criterion,
-        "shrinkage": claim.shrinkage,
+        "shrinkage": claim.problem.shrinkage,
         "n_nodes": found.n_nodes,
         "seconds": found.seconds,
-        "n_samples": len(claim.labels),
+        "n_samples": len(claim.data.y),
         "n_features": found.n_features,
         "proof": None if claim.proof is None else str(claim.proof),
-        "notes": claim.notes,
+        "notes": claim.data.notes,
     }
 
 
 def echo_claim(claim: Claim) -> None:
     """The features, what is proved of them, and a better set if there is one."""
     found = claim.certificate
-    classes = common.describe_classes(claim.labels)
+    classes = common.describe_classes(claim.data.y)
     click.echo(f"{found.k} of {found.n_features} {printable(claim.noun)}, {classes}\n")
     echo_features(claim)
     sentence = printable(claim.sentence)
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")
-    click.echo(
-        f"score   {found.objective:.6g} ({found.criterion}, shrinkage {claim.shrinkage:.3g})"
-    )
+    settings = f"{found.criterion}, shrinkage {claim.problem.shrinkage:.3g}"
+    click.echo(f"score   {found.objective:.6g} ({settings})")
     click.echo(f"bound   {describe_gap(found)}")
     click.echo(f"search  {describe_search(found)}")
     if found.better is not None:
@@ -366,12 +346,12 @@ def echo_features(claim: Claim) -> None:
 
     found = claim.certificate
     S = found.support
-    score = make_problem(claim.pencil, 1, found.criterion).score
+    score = make_problem(claim.problem.pencil, 1, found.criterion).score
     rows = []
     for j in S[:MAX_FEATURES_SHOWN].tolist():
         left = score(np.setdiff1d(S, j)) if found.k > 1 else 0.0
         share = common.percent(1 - left / found.objective) if found.objective > 0 else "-"
-        rows.append([claim.names[j], f"{score([j]):.4g}", share])
+        rows.append([claim.data.names[j], f"{score([j]):.4g}", share])
     echo_table(["feature", "alone", "lost without it"], rows, left={0})
     more = found.k - MAX_FEATURES_SHOWN
     click.echo(f"  ... and {more} more\n" if more > 0 else "")

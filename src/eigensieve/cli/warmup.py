@@ -162,7 +162,8 @@ def small_pencils() -> list[tuple[Pencil, int | tuple[int, int]]]:
 
     from ..pencil.factor_pencil import FactorPencil
     from ..pencil.pencil import Pencil
-    from ..tables.builders import cca_pencil, lda_pencil, pca_pencil
+    from ..tables.builders import lda_pencil, pca_pencil
+    from ..tables.view_builders import cca_pencil
 
     rng = np.random.default_rng(0)
     X, two, three = rng.normal(size=(24, 12)), np.arange(24) % 2, np.arange(24) % 3

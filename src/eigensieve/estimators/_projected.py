@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
+from ._partial import check_fitted
 from ._projection import project_rows
 from ._rules import LinearRule, Rule, check_priors
 from ._validation import labels_on_host, require_in_memory, take_labels, validate_table
@@ -31,10 +32,12 @@ class ProjectedClassifier(
     priors: ArrayLike | None
     # whether it is fitted to sparse matrices and to tables that are read in blocks
     _takes_tables = False
+    # whether blocks will do for the fit: else what is not sparse must lie in memory then
+    _fits_blocks = True
 
     def _take_data(self, X: Any, y: ArrayLike | None) -> tuple[Any, np.ndarray]:
         """The table (n, p) and the class 0..K-1 of every row."""
-        data = self._open(X) if self._takes_tables else self._open_in_memory(X)
+        data = self._open(X)
         labels = take_labels(y, data.shape[0], data)
         self.classes_, code = np.unique(labels, return_inverse=True)
         if self.classes_.size < 2:
@@ -44,17 +47,23 @@ class ProjectedClassifier(
         return data, code
 
     def _open(self, X: Any) -> Any:
-        return validate_table(self, X, reset=True, min_samples=2)
-
-    def _open_in_memory(self, X: Any) -> np.ndarray:
+        if self._takes_tables and (self._fits_blocks or sparse.issparse(X)):
+            device = getattr(self, "device", None)
+            return validate_table(self, X, reset=True, device=device, min_samples=2)
         data = require_in_memory(X, type(self).__name__)
         return validate_table(self, data, reset=True, accept_sparse=False, min_samples=2)
 
-    def _set_directions(self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray) -> None:
-        """Project rows less ``xbar`` (p,) on ``scalings`` (p, m); ``means`` (K, p) of classes."""
+    def _set_directions(
+        self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray, support: Any = None
+    ) -> None:
+        """Project rows less ``xbar`` (p,) on ``scalings`` (p, m); ``means`` (K, p) of classes.
+
+        ``support`` are the features that were selected, if others than those with a weight.
+        """
         self.scalings_, self.xbar_, self.means_ = scalings, xbar, means
-        self.support_ = np.asarray(scalings.any(axis=1))
-        S = np.flatnonzero(self.support_)
+        S = np.flatnonzero(scalings.any(axis=1)) if support is None else support
+        self.support_ = np.zeros(len(scalings), dtype=bool)
+        self.support_[S] = True
         names = getattr(self, "feature_names_in_", None)
         self.selected_features_ = S if names is None else names[S]
         self.sparsity_ = float(np.mean(scalings == 0))
@@ -67,10 +76,13 @@ class ProjectedClassifier(
             self.__dict__.pop(name, None)  # of an earlier fit, with another rule
         if isinstance(rule, LinearRule):
             coef = rule.weights @ self.scalings_.T
-            intercept = rule.offsets - coef @ self.xbar_
-            if self.classes_.size == 2:
-                coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-            self.coef_, self.intercept_ = coef, intercept
+            self._set_coef(coef, rule.offsets - coef @ self.xbar_)
+
+    def _set_coef(self, coef: np.ndarray, intercept: np.ndarray) -> None:
+        """From those of every class; two classes have one row, for the second."""
+        if self.classes_.size == 2:
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        self.coef_, self.intercept_ = coef, intercept
 
     def _project(self, table: Any) -> np.ndarray:
         S = np.flatnonzero(self.support_)
@@ -81,7 +93,7 @@ class ProjectedClassifier(
         return self._rule.scores(Z)
 
     def _check(self, X: Any) -> Any:
-        check_is_fitted(self, "scalings_")
+        check_fitted(self, "scalings_")
         return validate_table(self, X, reset=False, accept_sparse=self._takes_tables)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -104,8 +116,8 @@ class ProjectedClassifier(
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
-        Z = self._project(self._check(X))
-        return self._rule.log_proba(Z)
+        scores = self._scores(X)
+        return self._rule.log_proba(scores)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose class is predicted right."""
@@ -118,5 +130,5 @@ class ProjectedClassifier(
 
     def get_support(self, indices: bool = False) -> np.ndarray:
         """Mask, or indices, of the features that any direction uses."""
-        check_is_fitted(self, "scalings_")
+        check_fitted(self, "scalings_")
         return np.flatnonzero(self.support_) if indices else self.support_

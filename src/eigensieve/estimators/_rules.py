@@ -29,9 +29,9 @@ class Rule(ABC):
     def scores(self, Z: np.ndarray) -> np.ndarray:
         """(n, K); the largest wins."""
 
-    def log_proba(self, Z: np.ndarray) -> np.ndarray:
+    def log_proba(self, scores: np.ndarray) -> np.ndarray:
         """Logarithms of the class probabilities, (n, K)."""
-        return log_softmax(self.scores(Z), axis=1)
+        return log_softmax(scores, axis=1)
 
 
 class LinearRule(Rule):
@@ -53,8 +53,8 @@ class NearestSample(Rule):
     def scores(self, Z: np.ndarray) -> np.ndarray:
         return -np.column_stack([tree.query(Z)[0] for tree in self.trees])
 
-    def log_proba(self, Z: np.ndarray) -> np.ndarray:
-        chosen = self.scores(Z).argmax(axis=1)
+    def log_proba(self, scores: np.ndarray) -> np.ndarray:
+        chosen = scores.argmax(axis=1)
         return np.where(chosen[:, None] == np.arange(len(self.trees)), 0.0, -np.inf)
 
 
@@ -67,6 +67,16 @@ def discriminant(means: np.ndarray, within: np.ndarray, priors: np.ndarray) -> L
     """The LDA rule with this covariance within the classes, which may be singular."""
     values, vectors = linalg.eigh(within)
     weights = (means @ vectors / np.maximum(values, MIN_VARIANCE)) @ vectors.T
+    return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
+
+
+def discriminant_of_columns(
+    means: np.ndarray, within: np.ndarray, priors: np.ndarray
+) -> LinearRule:
+    """The LDA rule of columns as they are: their covariance is positive definite, of any scale."""
+    scale = 1.0 / np.sqrt(np.diag(within))
+    solved = np.linalg.solve(within * np.outer(scale, scale), (means * scale).T)
+    weights = (solved * scale[:, None]).T
     return LinearRule(weights, -0.5 * np.einsum("ij,ij->i", means, weights) + np.log(priors))
 
 

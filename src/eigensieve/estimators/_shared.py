@@ -39,20 +39,6 @@ def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
     return min(number, p)
 
 
-def check_unique_names(X: Any) -> None:
-    """Repeated column names (common in gene tables) get an error that can be understood."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return
-    names, counts = np.unique(np.asarray([str(c) for c in columns]), return_counts=True)
-    repeated = names[counts > 1]
-    if repeated.size:
-        raise InputError(
-            f"{repeated.size} column names occur more than once ({str(repeated[0])!r} for one); "
-            "make them unique, or pass X.to_numpy()"
-        )
-
-
 def feature_indices(wanted: Any, names: np.ndarray | None, p: int, what: str) -> np.ndarray:
     """Sorted indices of features given by index, by mask or, if X had names, by name."""
     array = np.asarray(wanted if wanted is not None else ())
@@ -89,6 +75,16 @@ def check_solver_options(options: Any) -> dict[str, Any]:
             "estimator"
         )
     return given
+
+
+def search_options(estimator: Any) -> dict[str, Any]:
+    """What an estimator that selects k features says to `solve`, whatever its problem."""
+    return {
+        "solver": estimator.solver,
+        "time_limit": estimator.time_limit,
+        "random_state": draw_seed(estimator.random_state),
+        **check_solver_options(estimator.solver_options),
+    }
 
 
 def is_left_to_penalty(k: Any, options: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The door: every kind of table comes in here, once, and is checked.
+"""Validation: every kind of table comes in here, once, and is checked.
 
 Dense tables become arrays, sparse ones stay sparse, tables on disk or on a cluster become a
 `BigTable`, arrays of torch or cupy stay on their device.
@@ -6,8 +6,6 @@ Dense tables become arrays, sparse ones stay sparse, tables on disk or on a clus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -25,13 +23,13 @@ from ..tables.kinds.arrays import (
     to_device,
     to_numpy,
 )
-from ..tables.kinds.big_table import ArrayTable, BigTable
+from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.mapped_table import is_mapped
 from ..tables.kinds.opening import as_big_table
-from ._shared import check_unique_names
 
 FLOATS = [np.float64, np.float32]
+FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns
 
 
 def validate_table(
@@ -55,10 +53,9 @@ def validate_table(
         if big is None:
             X = plain_frame(X)
             check_unique_names(X)
-            formats = ("csr", "csc") if accept_sparse else False
             table = validate_data(
-                estimator, X, reset=reset, dtype=dtype, accept_sparse=formats,
-                ensure_min_samples=min_samples,
+                estimator, X, reset=reset, dtype=dtype, ensure_min_samples=min_samples,
+                accept_sparse=FORMATS if accept_sparse else False,
             )  # fmt: skip
             return table if device is None else _send(table, device)
         table = big
@@ -70,6 +67,20 @@ def validate_table(
             f"X is {table.kind}, which does not lie in memory: it cannot be sent to {device!r}"
         )
     return to_device(table, device)
+
+
+def check_unique_names(X: Any) -> None:
+    """Repeated column names (common in gene tables) get an error that can be understood."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return
+    names, counts = np.unique(np.asarray([str(c) for c in columns]), return_counts=True)
+    repeated = names[counts > 1]
+    if repeated.size:
+        raise InputError(
+            f"{repeated.size} column names occur more than once ({str(repeated[0])!r} for one); "
+            "make them unique, or pass X.to_numpy()"
+        )
 
 
 def require_in_memory(X: Any, who: str) -> Any:
@@ -137,20 +148,6 @@ def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
     if sparse.issparse(part):
         part = part.toarray()
     return np.asarray(part, dtype=np.float64)
-
-
-def by_row_blocks(method: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    """For what an estimator says of every row: a tall table goes through block by block."""
-
-    @wraps(method)
-    def through_blocks(self: Any, X: Any) -> np.ndarray:
-        table = as_big_table(X)
-        if table is None or not table.is_tall:
-            return method(self, X)
-        kind, names = table.kind, table.names
-        return table.map_rows(lambda block: method(self, ArrayTable(block, kind, names)))
-
-    return through_blocks
 
 
 def _send(table: Any, device: Any) -> Any:

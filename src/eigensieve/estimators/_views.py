@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils._set_output import _wrap_data_with_container
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import InputError
 from ..tables.kinds.frames import plain_frame
-from ._shared import check_unique_names
-from ._validation import read_columns, require_in_memory
+from ._projection import project_rows
+from ._validation import FLOATS, FORMATS, check_unique_names, require_in_memory, validate_table
 
 PLAIN_NAMES = ("X", "Y")
-FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +161,7 @@ def check_second_view(table: Any, name: Any, least_rows: int) -> Any:
     with naming(name, "; drop those rows from both views, or impute them"):
         return check_array(
             _numbers_of(table),
-            dtype=[np.float64, np.float32],
+            dtype=FLOATS,
             accept_sparse=FORMATS,
             ensure_min_samples=least_rows,
             input_name=str(name),
@@ -285,21 +284,12 @@ class TwoViews:
         return first, second
 
     def _check_first(self, views: Views, rows: int, reset: bool) -> Any:
-        table = views.first
-        check_unique_names(table)
-        known = getattr(self, "feature_names_in_", None)
-        numbers = _numbers_of(table)
+        table, known = views.first, getattr(self, "feature_names_in_", None)
         with warnings.catch_warnings():
             if isinstance(table, NamedSparse):  # its names come below
+                check_unique_names(table)
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-            first = validate_data(
-                self,
-                numbers,
-                dtype=[np.float64, np.float32],
-                accept_sparse=FORMATS,
-                ensure_min_samples=rows,
-                reset=reset,
-            )
+            first = validate_table(self, _numbers_of(table), reset=reset, min_samples=rows)
         if isinstance(table, NamedSparse):
             names = column_names(table)
             if not reset:
@@ -329,6 +319,6 @@ class TwoViews:
         weights, means = (self.x_weights_, self.y_weights_), (self.x_mean_, self.y_mean_)
         tables = self._validate(views, reset=False)
         return [
-            (read_columns(table, np.flatnonzero(S)) - mean[S]) @ W[S]
+            project_rows(table, np.flatnonzero(S), mean[S], W[S])
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]

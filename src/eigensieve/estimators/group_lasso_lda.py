@@ -15,7 +15,7 @@ from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL, GroupLassoSolution
 from ..tables.column_statistics import class_sums
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
-from ._partial import add_part, check_fitted, counting, wait_for_more
+from ._partial import add_part, counting, wait_for_more
 from ._rules import check_priors, check_rule
 from ._shared import clip_k, warn_or_reraise
 
@@ -203,10 +203,6 @@ class GroupLassoLDA(GlossClassifier):
 
     def _problem_options(self) -> dict[str, Any]:
         return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
-
-    def _check(self, X: Any) -> Any:
-        check_fitted(self, "scalings_")
-        return super()._check(X)
 
     def _finish(
         self, problem: ScoringProblem, training: Any, k: int | None, m: int

@@ -70,6 +70,8 @@ class GroupLassoLDACV(GlossClassifier):
     (1, [0, 1, 2, 3])
     """
 
+    _fits_blocks = False  # rows are taken out again and again
+
     def __init__(
         self,
         alphas: ArrayLike | None = None,
@@ -133,10 +135,6 @@ class GroupLassoLDACV(GlossClassifier):
             stopped = Status.ITERATION_LIMIT
         warn_or_reraise(stopped, solution)
         return self
-
-    def _open(self, X: Any) -> Any:
-        """Rows are taken out again and again: a sparse matrix will do, a table on disk not."""
-        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
 
     def _check_alphas(self) -> np.ndarray:
         alphas = check_alphas(self.alphas)

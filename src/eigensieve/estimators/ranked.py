@@ -9,18 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import clone
 
 from ..errors import InputError, OptionError
-from ..pencil.checks import check_k
-from ..pencil.criteria import fix_signs, generalized_eigh
-from ..tables.builders import lda_pencil_from_stats
-from ..tables.shrinkage import resolve_shrinkage
+from ..tables.builders import lda_problem
 from ..tables.statistics import ClassStats, ClassWeight
-from ._projected import ProjectedClassifier
 from ._rankers import RANKERS, order_by_alpha
-from ._rules import check_priors, discriminant
+from ._rules import discriminant
+from ._selected import SelectedLDA, allowed_sizes
 from ._shared import clip_k, draw_seed
 
 
@@ -33,7 +29,7 @@ class _Prepared:
     selector: Any
 
 
-class RankedLDA(ProjectedClassifier):
+class RankedLDA(SelectedLDA):
     """Rank all features, take the first k, and classify with LDA on these.
 
     The classical filters and wrappers, for comparison with `SparseLDA`, which looks at the features
@@ -89,7 +85,7 @@ class RankedLDA(ProjectedClassifier):
     0.94
     """
 
-    _takes_tables = True
+    _fits_blocks = False
 
     def __init__(
         self,
@@ -118,21 +114,8 @@ class RankedLDA(ProjectedClassifier):
         """
         worker = clone(self)
         prepared = worker._prepare(X, y)
-        sizes = [k for k in sorted({check_k(k) for k in ks}) if k <= worker.n_features_in_]
-        if not sizes:
-            raise InputError(f"no k of ks lies in 1..{worker.n_features_in_}")
-        models = {}
-        for k in sizes:
-            model = clone(self).set_params(n_features_to_select=k)
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(worker, name):
-                    setattr(model, name, getattr(worker, name))
-            models[k] = model._finish(prepared, k)
-        return models
-
-    def _open(self, X: Any) -> Any:
-        """Sparse tables stay sparse; all others are taken into memory."""
-        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
+        sizes = allowed_sizes(ks, 1, worker.n_features_in_)
+        return {k: self._of_size(k, worker)._finish(prepared, k) for k in sizes}
 
     def _prepare(self, X: Any, y: ArrayLike | None) -> _Prepared:
         rank, selector = self._find_ranker()
@@ -165,30 +148,13 @@ class RankedLDA(ProjectedClassifier):
         """LDA on the first k features of the ranking."""
         self.ranking_, self.ranker_ = prepared.order, prepared.selector
         S = np.sort(prepared.order[:k])
-        whole, stats = prepared.stats, _take_columns(prepared.stats, S)
-        assert stats.rows is not None
-        self.shrinkage_ = resolve_shrinkage("auto", stats.rows, stats.classes.size)
-        pencil = lda_pencil_from_stats(stats, self.shrinkage_, 0.0)
-        values, vectors = generalized_eigh(pencil.A, pencil.B)
-        m = min(stats.classes.size - 1, k)
-        scalings = np.zeros((whole.n_features, m))
-        scalings[S] = fix_signs(vectors[:, :m])
-        self._set_directions(scalings, whole.mean, whole.means)
-        self._set_support(S)
-        positive = np.maximum(values[:m], 0.0)
-        self.explained_variance_ratio_ = positive / max(positive.sum(), 1e-300)
-        self.priors_ = check_priors(self.priors, stats.priors)
+        whole, own = prepared.stats, lda_problem(_take_columns(prepared.stats, S))
+        self.shrinkage_ = own.shrinkage
+        self._set_projection(whole, own.pencil, S, k)
         # V'BV = I, and the class means differ in the space of V only: LDA there is LDA on S
-        centred = (stats.means - stats.mean) @ scalings[S]
-        self._set_rule(discriminant(centred, np.eye(m), self.priors_))
+        centred = (own.stats.means - own.stats.mean) @ self.scalings_[S]
+        self._set_rule(discriminant(centred, np.eye(self.n_components_), self.priors_))
         return self
-
-    def _set_support(self, S: np.ndarray) -> None:
-        """All that were selected, also those of no weight, which are constant."""
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[S] = True
-        names = getattr(self, "feature_names_in_", None)
-        self.selected_features_ = S if names is None else names[S]
 
 
 def _take_columns(stats: ClassStats, S: np.ndarray) -> ClassStats:

@@ -24,7 +24,7 @@ from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import deflate
 from ..search.solve import solve
-from ..tables.builders import (
+from ..tables.view_builders import (
     CentredViews,
     ViewShrinkage,
     cca_pencil_from_views,
@@ -34,10 +34,9 @@ from ..tables.builders import (
 from ._permutation import PermutationTest
 from ._shared import (
     check_certificate,
-    check_solver_options,
     clip_k,
-    draw_seed,
     is_left_to_penalty,
+    search_options,
     warn_or_reraise,
     with_certificate,
 )
@@ -192,7 +191,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         shrinkage: Any = self.shrinkage
         if isinstance(shrinkage, Mapping):
             shrinkage = per_view(shrinkage, views.names, "shrinkage")
-        centred = centre_views(first, second, shrinkage)
+        names = [getattr(self, f"{v}feature_names_in_", None) for v in ("", "y_")]
+        centred = centre_views(first, second, shrinkage, names)
         self.shrinkage_ = centred.shrinkage
         return _Prepared(centred, cca_pencil_from_views(centred), k, m)
 
@@ -229,7 +229,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return min(m, most)
 
     def _search(self, data: _Prepared) -> list[Solution]:
-        options, pencil = self._solver_call(), data.pencil
+        options, pencil = search_options(self), data.pencil
         solutions: list[Solution] = []
         for _ in range(data.n_components):
             solution = solve(pencil, data.k, **options)
@@ -240,14 +240,6 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             if len(solutions) < data.n_components:
                 pencil = _without(pencil, solution)
         return solutions
-
-    def _solver_call(self) -> dict[str, Any]:
-        return {
-            "solver": self.solver,
-            "time_limit": self.time_limit,
-            "random_state": draw_seed(self.random_state),
-            **check_solver_options(self.solver_options),
-        }
 
     def _set_weights(self, data: _Prepared) -> None:
         (x_rows, y_rows), px = data.views.rows, self.x_mean_.size
@@ -318,7 +310,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         found = worker._search(data)
         _stop_if_interrupted(found[-1])
         seeds = check_random_state(random_state).randint(2**31 - 1, size=number)
-        options = worker._solver_call()
+        options = search_options(worker)
         # threads: the data are not copied, and the arithmetic is that of one process
         null = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_search_permuted)(data, seed, options) for seed in seeds

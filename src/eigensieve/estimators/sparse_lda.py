@@ -3,65 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax, softmax
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 
 from ..errors import InputError
 from ..pencil.checks import check_k
-from ..pencil.criteria import fix_signs, generalized_eigh
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution
 from ..search.solve import serves, solve, solve_path
-from ..tables.builders import lda_pencil_from_stats, lda_stats, stats_shrinkage, sums_form
-from ..tables.kinds.big_table import BigTable
-from ..tables.shrinkage import check_ridge
-from ..tables.statistics import ClassStats, ClassWeight
-from ..tables.streamed_builders import streamed_lda
-from ._partial import add_part, check_fitted, counting, wait_for_more
-from ._rules import check_priors
+from ..tables.builders import LDAProblem, lda_problem, sums_form
+from ..tables.statistics import ClassWeight
+from ._partial import add_part, counting, wait_for_more
+from ._projection import project_rows
+from ._rules import check_priors, discriminant_of_columns
+from ._selected import SelectedLDA, allowed_sizes
 from ._shared import (
     check_certificate,
-    check_solver_options,
     clip_k,
-    draw_seed,
     feature_indices,
     is_left_to_penalty,
+    search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._validation import by_row_blocks, labels_on_host, read_columns, take_labels, validate_table
+from ._validation import take_labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Prepared:
     """The training data, reduced to what selection and classifier need."""
 
-    stats: ClassStats
-    pencil: Pencil
-    shrinkage: float
+    problem: LDAProblem
     include: np.ndarray
     exclude: np.ndarray
 
     @property
     def n_free(self) -> int:
-        return self.pencil.size - self.exclude.size
-
-    def allows(self, k: int) -> bool:
-        return self.include.size <= k <= self.n_free
+        return self.problem.pencil.size - self.exclude.size
 
 
-class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class SparseLDA(SelectedLDA):
     """Linear discriminant analysis on exactly k features.
 
     Selects the k features with the largest class separation (Moghaddam et al. 2006:
@@ -184,7 +169,7 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
     def fit(self, X: Any, y: ArrayLike | None = None) -> SparseLDA:
         """Select the features and fit the classifier."""
         self.__dict__.pop("_partial", None)
-        return self._select(self._prepare(X, y))
+        return self._select(self._prepare(*self._take_table(X, y)))
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> SparseLDA:
         """Count some more samples, and select and fit anew from all that were seen.
@@ -208,17 +193,17 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         if not partial.is_enough():
             wait_for_more(self, partial, "solution_")
             return self
-        data = self._prepare_stats(partial.stats)
+        data = self._prepare(partial.stats, None)
         with counting(self, partial):
             return self._select(data)
 
     def _select(self, data: _Prepared) -> SparseLDA:
-        k = self.n_features_to_select
+        k, pencil = self.n_features_to_select, data.problem.pencil
         if not is_left_to_penalty(k, self.solver_options):
             k = clip_k(k, data.n_free, stacklevel=4)
-        solution = solve(data.pencil, k, **self._search_options(data))
+        solution = solve(pencil, k, **self._search_options(data))
         constraints = data.include.tolist(), data.exclude.tolist()
-        solution = with_certificate(self.certificate, solution, data.pencil, *constraints)
+        solution = with_certificate(self.certificate, solution, pencil, *constraints)
         self._finish(data, solution)
         warn_or_reraise(self.solution_.status, self.solution_, stacklevel=4)
         return self
@@ -232,56 +217,38 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
         for comparisons, and pays for the search only.
         """
         worker = clone(self)
-        data = worker._prepare(X, y)
-        sizes = [k for k in sorted({check_k(k) for k in ks}) if data.allows(k)]
-        if not sizes:
-            raise InputError(f"no k of ks lies in {data.include.size}..{data.n_free}")
-        path = solve_path(data.pencil, sizes, **worker._search_options(data))
-        models = {}
-        for k, solution in path.items():
-            model = clone(self).set_params(n_features_to_select=k)
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
-                if hasattr(worker, name):
-                    setattr(model, name, getattr(worker, name))
-            models[k] = model._finish(data, solution)
+        data = worker._prepare(*worker._take_table(X, y))
+        sizes = allowed_sizes(ks, data.include.size, data.n_free)
+        path = solve_path(data.problem.pencil, sizes, **worker._search_options(data))
+        models = {k: self._of_size(k, worker)._finish(data, found) for k, found in path.items()}
         warn_or_reraise(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
-    def _prepare(self, X: Any, y: ArrayLike | None) -> _Prepared:
+    def _take_table(self, X: Any, y: ArrayLike | None) -> tuple[Any, np.ndarray]:
         check_certificate(self.certificate)
-        table = validate_table(self, X, reset=True, device=self.device, min_samples=2)
-        labels = take_labels(y, table.shape[0], table)
-        if isinstance(table, BigTable) and not table.is_tall:
-            options = self.shrinkage, self.ridge, self.class_weight
-            return self._check_constraints(*streamed_lda(table, labels, *options))
-        return self._prepare_stats(lda_stats(table, labels, self.shrinkage, self.class_weight))
+        table = self._open(X)
+        return table, take_labels(y, table.shape[0], table)
 
-    def _prepare_stats(self, stats: ClassStats) -> _Prepared:
-        """``stats.rows``, if there are any, are the pencil's from now on."""
-        s = stats_shrinkage(stats, self.shrinkage)
-        stats = stats.weighted(self.class_weight)
-        pencil = lda_pencil_from_stats(stats, s, check_ridge(self.ridge), reuse_rows=True)
-        return self._check_constraints(replace(stats, rows=None), s, pencil)
-
-    def _check_constraints(self, stats: ClassStats, s: float, pencil: Pencil) -> _Prepared:
-        """Before the search, not after it."""
-        self.classes_ = stats.classes
-        check_priors(self.priors, stats.priors)
-        self._n_directions(stats)
+    def _prepare(self, table: Any, labels: np.ndarray | None) -> _Prepared:
+        """From a table or its statistics; what is wrong is said before the search."""
         names = getattr(self, "feature_names_in_", None)
-        include = feature_indices(self.include, names, pencil.size, "include")
-        exclude = feature_indices(self.exclude, names, pencil.size, "exclude")
-        return _Prepared(stats, pencil, s, include, exclude)
+        problem = lda_problem(
+            table, labels, self.shrinkage, self.ridge, self.class_weight, names=names
+        )
+        self.classes_ = problem.stats.classes
+        check_priors(self.priors, problem.stats.priors)
+        self._n_directions()
+        p = problem.pencil.size
+        include = feature_indices(self.include, names, p, "include")
+        exclude = feature_indices(self.exclude, names, p, "exclude")
+        return _Prepared(problem, include, exclude)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return {
-            "solver": self.solver,
-            "criterion": self._resolve_criterion(data.pencil),
+            "criterion": self._resolve_criterion(data.problem.pencil),
             "include": data.include,
             "exclude": data.exclude,
-            "time_limit": self.time_limit,
-            "random_state": draw_seed(self.random_state),
-            **check_solver_options(self.solver_options),
+            **search_options(self),
         }
 
     def _resolve_criterion(self, pencil: Pencil) -> str:
@@ -291,104 +258,29 @@ class SparseLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMix
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:
         """The classifier and the projection on the chosen features."""
-        stats, S = data.stats, solution.support
-        self.solution_ = solution
-        self.shrinkage_ = data.shrinkage
-        self.support_ = np.zeros(stats.n_features, dtype=bool)
-        self.support_[S] = True
-        names = getattr(self, "feature_names_in_", None)
-        self.selected_features_ = S if names is None else names[S]
-        self.priors_ = check_priors(self.priors, stats.priors)
-        self.means_ = stats.means
-        self.xbar_ = stats.mean
-        small = data.pencil.restrict(S)
-        self._set_rule(stats, small, S)
-        self._set_projection(stats, small, S)
+        stats, S = data.problem.stats, solution.support
+        self.solution_, self.shrinkage_ = solution, data.problem.shrinkage
+        small = data.problem.pencil.restrict(S)
+        self._set_projection(stats, small, S, self._n_directions())
+        # of all columns of S: n_components may keep fewer directions than the rule needs; and
+        # centred: a large offset of the data must not cancel in the intercept
+        centre = self.xbar_[S]
+        self._rule = discriminant_of_columns(stats.means[:, S] - centre, small.B, self.priors_)
+        coef = np.zeros((stats.classes.size, stats.n_features))
+        coef[:, S] = self._rule.weights
+        self._set_coef(coef, self._rule.offsets - coef[:, S] @ centre)
         return self
 
-    def _set_rule(self, stats: ClassStats, small: Pencil, S: np.ndarray) -> None:
-        covariance = small.B
-        scale = 1.0 / np.sqrt(np.diag(covariance))
-        # centred means: a large offset of the data must not cancel in the intercept
-        centred = stats.means[:, S] - self.xbar_[S]
-        weights = np.linalg.solve(covariance * np.outer(scale, scale), (centred * scale).T)
-        coef = np.zeros((stats.classes.size, stats.n_features))
-        coef[:, S] = (weights * scale[:, None]).T
-        offset = -0.5 * np.einsum("ij,ij->i", centred, coef[:, S]) + np.log(self.priors_)
-        intercept = offset - coef[:, S] @ self.xbar_[S]
-        if stats.classes.size == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        self.coef_, self.intercept_ = coef, intercept
-
-    def _set_projection(self, stats: ClassStats, small: Pencil, S: np.ndarray) -> None:
-        most = min(stats.classes.size - 1, S.size)
-        m = min(self._n_directions(stats), most)
-        values, vectors = generalized_eigh(small.A, small.B)
-        self.scalings_ = np.zeros((stats.n_features, m))
-        self.scalings_[S] = fix_signs(vectors[:, :m])
-        positive = np.maximum(values[:most], 0.0)
-        self.explained_variance_ratio_ = positive[:m] / max(positive.sum(), 1e-300)
-        self._n_features_out = m
-
-    def _n_directions(self, stats: ClassStats) -> int:
+    def _n_directions(self) -> int:
         """The directions wanted; fewer features than that give fewer."""
-        most = stats.classes.size - 1
+        most = self.classes_.size - 1
         m = most if self.n_components is None else check_k(self.n_components, "n_components")
         if m > most:
             raise InputError(f"n_components is {m}; {most + 1} classes have at most {most}")
         return m
 
-    # -- using ---------------------------------------------------------------------
-
-    def _columns(self, X: Any) -> np.ndarray:
-        """The selected columns of X, float64."""
-        check_fitted(self, "solution_")
-        return read_columns(validate_table(self, X, reset=False), self.solution_.support)
-
-    @by_row_blocks
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Discriminant scores: (n,) for two classes, (n, n_classes) otherwise."""
-        columns = self._columns(X)
-        scores = columns @ self.coef_[:, self.solution_.support].T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of every row."""
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities under the Gaussian model with a common covariance."""
-        return softmax(self._full_scores(X), axis=1)
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the class probabilities."""
-        return log_softmax(self._full_scores(X), axis=1)
-
-    def _full_scores(self, X: Any) -> np.ndarray:
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return scores
-
-    @by_row_blocks
-    def transform(self, X: Any) -> np.ndarray:
-        """Project on the discriminant directions, (n, n_components)."""
-        columns = self._columns(X)
-        S = self.solution_.support
-        return (columns - self.xbar_[S]) @ self.scalings_[S]
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of rows whose class is predicted right."""
-        return float(super().score(X, labels_on_host(y), sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def get_support(self, indices: bool = False) -> np.ndarray:
-        """Mask, or indices, of the selected features."""
-        check_fitted(self, "solution_")
-        return self.solution_.support.copy() if indices else self.support_
+    def _scores(self, X: Any) -> np.ndarray:
+        """Straight from the columns, by the coefficients: of two classes the first has 0."""
+        table, S = self._check(X), np.flatnonzero(self.support_)
+        scores = project_rows(table, S, np.zeros(S.size), self.coef_[:, S].T) + self.intercept_
+        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores

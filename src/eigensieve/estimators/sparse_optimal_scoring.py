@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..errors import OptionError
 from ..pencil.budget import Budget
@@ -96,7 +95,7 @@ class SparseOptimalScoring(ProjectedClassifier):
     1.0
     """
 
-    _takes_tables = True
+    _takes_tables, _fits_blocks = True, False
 
     def __init__(
         self,
@@ -159,10 +158,6 @@ class SparseOptimalScoring(ProjectedClassifier):
                     Status.ITERATION_LIMIT, f"direction {slow[0]} still moves; increase max_iter"
                 )
         return self
-
-    def _open(self, X: Any) -> Any:
-        """Sparse tables stay sparse; all others are taken into memory."""
-        return super()._open(X) if sparse.issparse(X) else self._open_in_memory(X)
 
     def _wanted(self, m: int) -> list[Any]:
         """The number of features as given: one for all directions, or one for each."""

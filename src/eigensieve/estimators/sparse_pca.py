@@ -17,20 +17,19 @@ from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import check_deflation, deflate, explained_variances
 from ..search.solve import finds_jointly, solve, solve_components
-from ..tables.builders import pca_pencil_from_stats, pca_stats
-from ..tables.kinds.big_table import BigTable
-from ..tables.streamed_builders import streamed_pca
+from ..tables.builders import PCAProblem, pca_problem
 from ._partial import check_fitted, counting, take_part, wait_for_more
+from ._projection import project_rows
 from ._shared import (
     check_certificate,
     check_solver_options,
     clip_k,
-    draw_seed,
     is_left_to_penalty,
+    search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._validation import by_row_blocks, read_columns, validate_table
+from ._validation import validate_table
 
 
 @contextmanager
@@ -136,11 +135,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.__dict__.pop("_partial", None)
         self._check_choices()
         table = validate_table(self, X, reset=True, min_samples=2)
-        if isinstance(table, BigTable) and not table.is_tall:
-            mean, on_disk = streamed_pca(table)
-            return self._find(on_disk, mean, table.shape[0])
-        stats = pca_stats(table)
-        return self._find(pca_pencil_from_stats(stats), stats.means[0], stats.n_samples)
+        return self._find(pca_problem(table, getattr(self, "feature_names_in_", None)))
 
     def partial_fit(self, X: Any, y: None = None) -> SparsePCA:
         """Count some more samples, and find the components anew from all that were seen.
@@ -156,18 +151,18 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if partial.stats.n_samples < 2:
             wait_for_more(self, partial, "solution_")
             return self
-        pencil = pca_pencil_from_stats(partial.stats)
+        problem = pca_problem(partial.stats)
         with counting(self, partial):
-            return self._find(pencil, partial.stats.means[0], partial.stats.n_samples)
+            return self._find(problem)
 
     def _check_choices(self) -> None:
         check_deflation(self.deflation)
         check_certificate(self.certificate)
 
-    def _find(self, pencil: Pencil, mean: np.ndarray, n_samples: int) -> SparsePCA:
+    def _find(self, problem: PCAProblem) -> SparsePCA:
         """The components of the samples' pencil."""
-        self.n_samples_, self.mean_ = n_samples, mean
-        ks = self._cardinalities(n_samples, pencil.size)
+        self.n_samples_, self.mean_, pencil = problem.n_samples, problem.mean, problem.pencil
+        ks = self._cardinalities(self.n_samples_, pencil.size)
         search = self._search_jointly if finds_jointly(self.solver) else self._search
         self.components_, self.solutions_ = search(pencil, ks, self._options(ks))
         self.solution_ = self.solutions_[0]
@@ -220,18 +215,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """One component after the other, each from what the earlier ones leave."""
-        seed = draw_seed(self.random_state)
+        common = search_options(self)
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
             with _naming(len(solutions) + 1):
-                solution = solve(
-                    pencil,
-                    k,
-                    solver=self.solver,
-                    time_limit=self.time_limit,
-                    random_state=seed,
-                    **own,
-                )
+                solution = solve(pencil, k, **(common | own))
             solutions.append(with_certificate(self.certificate, solution, pencil))
             if solution.status is Status.INTERRUPTED:
                 break
@@ -244,18 +232,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """All components at once, with the solver's own loadings."""
-        own = dict(options[0])
+        own = search_options(self)
         if own.get("rho") is not None:
             own["rho"] = [each["rho"] for each in options]
-        limit = None if self.time_limit is None else self.time_limit * len(ks)
-        loadings, solutions = solve_components(
-            pencil,
-            ks,
-            self.solver,
-            time_limit=limit,
-            random_state=draw_seed(self.random_state),
-            **own,
-        )
+        if self.time_limit is not None:
+            own["time_limit"] = self.time_limit * len(ks)
+        loadings, solutions = solve_components(pencil, ks, **own)
         return loadings.T, [with_certificate(self.certificate, s, pencil) for s in solutions]
 
     def _set_variances(self, pencil: Pencil) -> None:
@@ -266,13 +248,12 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             setattr(self, f"{name}_variance_", variance * unbiased)
             setattr(self, f"{name}_variance_ratio_", variance / total)
 
-    @by_row_blocks
     def transform(self, X: Any) -> np.ndarray:
         """Scores of the rows on the components, (n, n_components)."""
         check_fitted(self, "solution_")
         table = validate_table(self, X, reset=False)
         S = np.flatnonzero(self.support_)
-        return (read_columns(table, S) - self.mean_[S]) @ self.components_[:, S].T
+        return project_rows(table, S, self.mean_[S], self.components_[:, S].T)
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Rows in the span of the components that have these scores (least squares)."""

@@ -16,7 +16,6 @@ from ..pursuit.solution import judge
 from ..pursuit.uncorrelated import RANK_TOL, UncorrelatedFamily
 from ._shared import check_solver_options, warn_or_reraise
 from ._uncorrelated import UncorrelatedClassifier
-from ._validation import validate_table
 
 
 class SparseUncorrelatedLDA(UncorrelatedClassifier):
@@ -134,9 +133,6 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
                 f"the optimum is not proved: {self.solution_}", ConvergenceWarning, stacklevel=2
             )
         return self
-
-    def _open(self, X: Any) -> Any:
-        return validate_table(self, X, reset=True, device=self.device, min_samples=2)
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         budget = Budget(self.time_limit)

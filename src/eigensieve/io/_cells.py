@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,14 @@ from ._sheet import MISSING, parse_number
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.,]*\d,\d[\d.,]*(e[+-]?\d+)?", re.IGNORECASE)
 _MIN_ROWS = 10  # so many numbers in order may be chance
+
+
+def texts_of(column: Any) -> list[str]:
+    """The cells of a pandas column; empty where a value is missing."""
+    return [
+        "" if missing else str(value).strip()
+        for value, missing in zip(column.tolist(), column.isna().tolist())
+    ]
 
 
 def filled(cells: list[str]) -> list[str]:

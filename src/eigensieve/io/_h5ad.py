@@ -13,7 +13,8 @@ from scipy import sparse
 
 from eigensieve.errors import MissingExtraError, TableError
 
-from ._names import close_names, listed
+from ._cells import texts_of
+from ._names import hint_at, listed
 from ._sheet import Sheet
 
 
@@ -23,7 +24,7 @@ def read_h5ad(path: Path, labels: tuple[str, ...], layer: str | None) -> Sheet:
         names = [str(name) for name in adata.var_names]
         sheet = Sheet(names, _numbers(adata, layer), {}, [str(cell) for cell in adata.obs_names])
         for label in labels:
-            sheet.texts[len(sheet.names)] = _cells(_find(adata.obs, label))
+            sheet.texts[len(sheet.names)] = texts_of(_find(adata.obs, label))
             sheet.names.append(label)
     sheet.is_matrix = True
     return sheet
@@ -76,16 +77,4 @@ def _numbers(adata: Any, layer: str | None) -> Any:
 def _find(obs: Any, name: str) -> Any:
     if name in obs.columns:
         return obs[name]
-    known = [str(column) for column in obs.columns]
-    if close := close_names(name, known):
-        hint = f"close: {listed(close)}"
-    else:
-        hint = f"there are {listed(known)}" if known else "it has none"
-    raise TableError(f".obs has no column {name!r}; {hint}")
-
-
-def _cells(column: Any) -> list[str]:
-    return [
-        "" if missing else str(value).strip()
-        for value, missing in zip(column.tolist(), column.isna().tolist())
-    ]
+    raise TableError(f".obs has no column {name!r}; {hint_at(name, obs.columns, 'it has none')}")

@@ -6,7 +6,7 @@ import difflib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # What pandas and R leave of an index that has no name.
 _NONE = re.compile(r"(unnamed: \d+)?", re.IGNORECASE)
@@ -66,6 +66,14 @@ def close_names(name: str, names: Sequence[str]) -> list[str]:
         if abs(len(other) - len(name)) <= 3 and other[:1].casefold() == name[:1].casefold()
     )
     return same[:3] or difflib.get_close_matches(name, list(itertools.islice(alike, 5000)))
+
+
+def hint_at(name: str, known: Iterable[object], if_none: str = "there are none") -> str:
+    """What may have been meant by a name that is not known: those that look alike, or some."""
+    names = [str(each) for each in known]
+    if close := close_names(name, names):
+        return f"close: {listed(close)}"
+    return f"there are {listed(names)}" if names else if_none
 
 
 def listed(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from eigensieve.errors import MissingExtraError, TableError
 
+from ._cells import texts_of
 from ._sheet import Sheet, sheet_of_records
 
 
@@ -53,9 +54,9 @@ def _sheet_of_columns(frame: Any, labels: tuple[str, ...]) -> Sheet:
     numbers[:, numeric] = frame.iloc[:, numeric].to_numpy(np.float64, na_value=np.nan)
     text = set(range(len(names))).difference(numeric)
     text.update(j for j, name in enumerate(names) if name.strip() in labels)
-    texts = {j: _cells(frame.iloc[:, j]) for j in sorted(text)}
+    texts = {j: texts_of(frame.iloc[:, j]) for j in sorted(text)}
     plain = isinstance(frame.index, pd.RangeIndex)
-    return Sheet(names, numbers, texts, None if plain else _cells(frame.index.to_series()))
+    return Sheet(names, numbers, texts, None if plain else texts_of(frame.index.to_series()))
 
 
 def _sheet_of_rows(frame: Any, apart: frozenset[str]) -> Sheet:
@@ -63,13 +64,13 @@ def _sheet_of_rows(frame: Any, apart: frozenset[str]) -> Sheet:
     import pandas as pd
 
     if isinstance(frame.index, pd.RangeIndex):
-        names, frame = _cells(frame.iloc[:, 0]), frame.iloc[:, 1:]
+        names, frame = texts_of(frame.iloc[:, 0]), frame.iloc[:, 1:]
     else:
-        names = _cells(frame.index.to_series())
+        names = texts_of(frame.index.to_series())
     samples = [str(name).strip() for name in frame.columns]
     if apart.isdisjoint(names) and all(_is_numeric(dtype) for dtype in frame.dtypes):
         return Sheet(names, frame.to_numpy(np.float64, na_value=np.nan).T.copy(), {}, samples)
-    columns = [_cells(frame.iloc[:, j]) for j in range(len(samples))]
+    columns = [texts_of(frame.iloc[:, j]) for j in range(len(samples))]
     return sheet_of_records(([*row] for row in zip(names, *columns)), samples, apart)
 
 
@@ -77,10 +78,3 @@ def _is_numeric(dtype: Any) -> bool:
     from pandas.api.types import is_complex_dtype, is_numeric_dtype
 
     return is_numeric_dtype(dtype) and not is_complex_dtype(dtype)
-
-
-def _cells(column: Any) -> list[str]:
-    return [
-        "" if missing else str(value).strip()
-        for value, missing in zip(column.tolist(), column.isna().tolist())
-    ]

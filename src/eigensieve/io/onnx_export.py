@@ -11,7 +11,7 @@ from .. import __version__
 from ..errors import InputError
 from .model import load_model
 from .onnx_graph import GraphBuilder
-from .onnx_recipe import Recipe, feature_names, read_recipe, read_views
+from .onnx_plan import OnnxPlan, feature_names, read_plan, read_views
 
 
 def to_onnx(
@@ -69,12 +69,12 @@ def to_onnx(
     ([0, 0], [[1.0, 0.0, 0.0], [0.997, 0.003, 0.0]])
     """
     builder = GraphBuilder(dtype)
-    recipes = _read(estimator)
-    for table, recipe in recipes.items():
-        _check_not_empty(recipe)
+    plans = _read(estimator)
+    for table, plan in plans.items():
+        _check_not_empty(plan)
         suffix = "" if table == "X" else f"_{table.lower()}"
-        builder.add_recipe(recipe, table, suffix, selected_only=selected_only)
-    facts = _metadata(recipes, selected_only)
+        builder.add_plan(plan, table, suffix, selected_only=selected_only)
+    facts = _metadata(plans, selected_only)
     texts = {name: json.dumps(value) for name, value in facts.items()}
     model = builder.build(str(facts["estimator"]), texts, __version__)
     if path is not None:
@@ -82,31 +82,31 @@ def to_onnx(
     return model
 
 
-def _read(estimator: Any) -> dict[str, Recipe]:
-    """The recipe of every input of the graph."""
+def _read(estimator: Any) -> dict[str, OnnxPlan]:
+    """The plan of every input of the graph."""
     if isinstance(estimator, str | os.PathLike):
         estimator = load_model(estimator)
     if any(kind.__name__ == "SparseCCA" for kind in type(estimator).__mro__):
         return read_views(estimator)
-    return {"X": read_recipe(estimator)}
+    return {"X": read_plan(estimator)}
 
 
-def _check_not_empty(recipe: Recipe) -> None:
-    if recipe.columns.size == 0:
+def _check_not_empty(plan: OnnxPlan) -> None:
+    if plan.columns.size == 0:
         raise InputError("no feature is selected: there is nothing to export")
 
 
-def _metadata(recipes: dict[str, Recipe], selected_only: bool) -> dict[str, Any]:
+def _metadata(plans: dict[str, OnnxPlan], selected_only: bool) -> dict[str, Any]:
     """What a user of the file may want to know; the names of a second table end in _y."""
     facts: dict[str, Any] = {"eigensieve_version": __version__}
-    for table, recipe in recipes.items():
+    for table, plan in plans.items():
         suffix = "" if table == "X" else f"_{table.lower()}"
-        selected = feature_names(recipe, recipe.columns)
-        everything = feature_names(recipe, range(recipe.n_features))
+        selected = feature_names(plan, plan.columns)
+        everything = feature_names(plan, range(plan.n_features))
         facts[f"features{suffix}"] = selected if selected_only else everything
         facts[f"selected_features{suffix}"] = selected
         facts[f"k{suffix}"] = len(selected)
-        if recipe.classes is not None:
-            facts["classes"] = recipe.classes.tolist()
-        facts |= recipe.facts
+        if plan.classes is not None:
+            facts["classes"] = plan.classes.tolist()
+        facts |= plan.facts
     return facts

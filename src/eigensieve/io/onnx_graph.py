@@ -1,4 +1,4 @@
-"""From a recipe to an ONNX graph: nothing but small, old operators, in one floating-point type."""
+"""From a plan to an ONNX graph: nothing but small, old operators, in one floating-point type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
-from .onnx_recipe import LinearScores, NearestRows, Recipe
+from .onnx_plan import LinearScores, NearestRows, OnnxPlan
 
 OPSET = 13  # the first whose Softmax takes an axis
 IR_VERSION = 7  # that of onnx 1.8, which brought opset 13
@@ -92,26 +92,26 @@ class GraphBuilder:
         self._onnx.checker.check_model(model, full_check=True)
         return model
 
-    # -- recipes ------------------------------------------------------------------------
+    # -- plans ------------------------------------------------------------------------
 
-    def add_recipe(self, recipe: Recipe, table: str, suffix: str, *, selected_only: bool) -> None:
+    def add_plan(self, plan: OnnxPlan, table: str, suffix: str, *, selected_only: bool) -> None:
         """Everything from the table [N, p], or its used columns, to the outputs."""
-        k = recipe.columns.size
-        columns = self.table(table, k if selected_only else recipe.n_features)
-        if not selected_only and not np.array_equal(recipe.columns, np.arange(recipe.n_features)):
-            index = self.constant(recipe.columns.astype(np.int64), "columns")
+        k = plan.columns.size
+        columns = self.table(table, k if selected_only else plan.n_features)
+        if not selected_only and not np.array_equal(plan.columns, np.arange(plan.n_features)):
+            index = self.constant(plan.columns.astype(np.int64), "columns")
             columns = self.add("Gather", columns, index, axis=1)
-        for step in recipe.steps:
+        for step in plan.steps:
             columns = self._apply(step.kind, step.values, columns)
-        if recipe.scalings is None:
+        if plan.scalings is None:
             self.give(columns, f"selected{suffix}", ["N", k])
             return
-        projection = self.add("MatMul", columns, self.numbers(recipe.scalings, "scalings"))
-        if recipe.shift is not None:
-            projection = self.add("Sub", projection, self.numbers(recipe.shift, "shift"))
-        if recipe.classes is not None and recipe.rule is not None:
-            self._classify(recipe.rule, recipe.classes, columns, projection)
-        self.give(projection, f"projection{suffix}", ["N", recipe.scalings.shape[1]])
+        projection = self.add("MatMul", columns, self.numbers(plan.scalings, "scalings"))
+        if plan.shift is not None:
+            projection = self.add("Sub", projection, self.numbers(plan.shift, "shift"))
+        if plan.classes is not None and plan.rule is not None:
+            self._classify(plan.rule, plan.classes, columns, projection)
+        self.give(projection, f"projection{suffix}", ["N", plan.scalings.shape[1]])
 
     def _apply(self, kind: str, values: np.ndarray, columns: str) -> str:
         constant = self.numbers(values, kind)

@@ -18,8 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..errors import InputError
-from ..estimators._shared import check_unique_names
-from ..estimators._validation import require_in_memory, take_labels
+from ..estimators._validation import check_unique_names, require_in_memory, take_labels
 from ..estimators.sparse_lda import SparseLDA
 from ..pencil.checks import check_k
 from ..tables.kinds.frames import plain_frame

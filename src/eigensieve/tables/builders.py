@@ -1,9 +1,9 @@
-"""Pencils from data: PCA, LDA and CCA."""
+"""Pencils from a table: PCA and LDA."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,7 @@ from .kinds.arrays import is_device_array, to_numpy
 from .kinds.big_table import BigTable
 from .kinds.frames import column_names, plain_frame
 from .kinds.opening import as_big_table
-from .operators.any_rows import row_products
-from .operators.centred_rows import CentredRows, join_columns
 from .shrinkage import (
-    SHRINKAGE_FLOOR,
     check_ridge,
     check_shrinkage,
     is_auto,
@@ -31,14 +28,20 @@ from .shrinkage import (
     resolve_shrinkage,
     shrinkage_from_moments,
 )
-from .statistics import DENSE_FEATURES, ClassStats, ClassWeight
+from .statistics import DENSE_FEATURES, ClassStats, ClassWeight, check_classes
 from .streamed_builders import streamed_lda, streamed_pca
 
 # Rows that are no array may stay as they are: p x p is formed for fewer features than this.
 MAX_DENSE_FEATURES = 10_000
 
-# One value for both views, or a pair.
-ViewShrinkage = float | str | Sequence[float | str]
+
+@dataclass(frozen=True, eq=False)
+class PCAProblem:
+    """A table as sparse PCA sees it: its column means (p,) and its pencil."""
+
+    n_samples: int
+    mean: np.ndarray
+    pencil: Pencil
 
 
 def pca_pencil(X: Any) -> Pencil:
@@ -57,34 +60,63 @@ def pca_pencil(X: Any) -> Pencil:
     >>> bool(np.allclose(es.pca_pencil(X).A, np.cov(X.T, bias=True)))
     True
     """
-    table = as_big_table(X)
-    if table is not None and not table.is_tall:
-        return streamed_pca(table)[1]
-    pencil = pca_pencil_from_stats(pca_stats(X if table is None else table))
-    pencil.recipe = Recipe("pca", {}, column_names(X))
-    return pencil
+    return pca_problem(X).pencil
 
 
-def pca_stats(X: Any) -> ClassStats:
+def pca_problem(X: Any, names: Iterable[str] | None = None) -> PCAProblem:
+    """From a table, or from statistics of one class, to the problem; its rows give a recipe.
+
+    ``names`` are those of the features, where the table itself does not know them.
+    """
+    if isinstance(X, ClassStats):
+        return PCAProblem(X.n_samples, X.means[0], _pca_of_stats(X))
+    table = _open(X)
+    if table.shape[0] < 2:
+        kind = table.kind if isinstance(table, BigTable) else "X"
+        raise InputError(f"{kind} has one row only; at least two are needed")
+    if isinstance(table, BigTable) and not table.is_tall:
+        problem = PCAProblem(table.shape[0], *streamed_pca(table))
+    else:
+        problem = pca_problem(_pca_stats(table))
+    problem.pencil.recipe = Recipe("pca", {}, feature_names(X, names))
+    return problem
+
+
+def _pca_stats(table: Any) -> ClassStats:
     """The statistics of all rows as one class: p x p if there are more rows than columns."""
-    data = X if isinstance(X, BigTable) else _real_table(X, "X")
-    n, p = data.shape
-    if n < 2:
-        raise InputError("X has one row only; at least two are needed")
+    n, p = table.shape
     labels = np.zeros(n, dtype=np.int8)
-    if isinstance(data, BigTable):
-        return ClassStats.from_table(data, labels)
-    is_small = p <= n and (isinstance(data, np.ndarray) or p <= MAX_DENSE_FEATURES)
+    if isinstance(table, BigTable):
+        return ClassStats.from_table(table, labels)
+    is_small = p <= n and (isinstance(table, np.ndarray) or p <= MAX_DENSE_FEATURES)
     # otherwise the rows tell the rank of A, which searches profit from
-    return ClassStats.from_data(data, labels, form="gram" if is_small else "rows")
+    return ClassStats.from_data(table, labels, form="gram" if is_small else "rows")
 
 
-def pca_pencil_from_stats(stats: ClassStats) -> Pencil:
+def _pca_of_stats(stats: ClassStats) -> Pencil:
     """The PCA pencil of statistics of one class; an array of rows is scaled in place."""
     if stats.rows is None:
         return Pencil(stats.within_scatter())
     rows = to_numpy(stats.rows) if is_device_array(stats.rows) else stats.rows
-    return FactorPencil(_divide(rows, np.sqrt(stats.n_samples)), None, np.ones(stats.n_features))
+    return FactorPencil(
+        divide_rows(rows, np.sqrt(stats.n_samples)), None, np.ones(stats.n_features)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LDAProblem:
+    """A table and its labels as sparse LDA sees them.
+
+    Attributes
+    ----------
+    stats : ClassStats, weighted as was asked for; without the rows, which are the pencil's
+    shrinkage : float, resolved
+    pencil : Pencil, with its recipe if it was made from a table without weights
+    """
+
+    stats: ClassStats
+    shrinkage: float
+    pencil: Pencil
 
 
 def lda_pencil(
@@ -131,33 +163,50 @@ def lda_pencil(
     >>> es.lda_pencil(X, np.arange(20) % 3, shrinkage=0.5).size
     5
     """
+    return lda_problem(X, y, shrinkage, ridge, class_weight).pencil
+
+
+def lda_problem(
+    X: Any,
+    y: ArrayLike | None = None,
+    shrinkage: float | str = "auto",
+    ridge: float = 0.0,
+    class_weight: ClassWeight = None,
+    names: Iterable[str] | None = None,
+) -> LDAProblem:
+    """From a table and its labels, or from statistics, to the problem: see `lda_pencil`.
+
+    ``names`` are those of the features, where the table itself does not know them.
+    """
     ridge = check_ridge(ridge)
     if isinstance(X, ClassStats):
-        stats = X
+        s = stats_shrinkage(X, shrinkage)
+        stats = X if class_weight is None else X.weighted(class_weight)
+        return LDAProblem(stats, s, _lda_of_stats(stats, s, ridge))
+    if y is None:
+        raise InputError("lda_pencil needs labels y beside X")
+    table = _open(X)
+    if isinstance(table, BigTable) and not table.is_tall:
+        problem = LDAProblem(*streamed_lda(table, y, shrinkage, ridge, class_weight))
     else:
-        if y is None:
-            raise InputError("lda_pencil needs labels y beside X")
-        table = as_big_table(X)
-        if table is not None and not table.is_tall:
-            return streamed_lda(table, y, shrinkage, ridge, class_weight)[2]
-        data = _real_table(X, "X") if table is None else table
-        stats = lda_stats(data, y, shrinkage, class_weight)
+        problem = _lda_of_rows(table, y, shrinkage, ridge, class_weight)
+    if class_weight is None:
+        problem.pencil.recipe = lda_recipe(y, problem.shrinkage, ridge, feature_names(X, names))
+    return problem
+
+
+def _lda_of_rows(
+    table: Any, y: ArrayLike, shrinkage: float | str, ridge: float, class_weight: ClassWeight
+) -> LDAProblem:
+    """From rows, or from sums over those of a tall table."""
+    if isinstance(table, BigTable):
+        stats = ClassStats.from_table(table, y, form=sums_form(shrinkage, class_weight))
+    else:
+        stats = ClassStats.from_data(table, y, form="rows")
     s = stats_shrinkage(stats, shrinkage)
-    if class_weight is not None:
-        stats = stats.weighted(class_weight)
-    pencil = lda_pencil_from_stats(stats, s, ridge, reuse_rows=not isinstance(X, ClassStats))
-    if y is not None and class_weight is None:
-        pencil.recipe = lda_recipe(y, s, ridge, column_names(X))
-    return pencil
-
-
-def lda_stats(
-    data: Any, y: ArrayLike, shrinkage: float | str, class_weight: ClassWeight
-) -> ClassStats:
-    """Statistics that the pencil can be built from: rows, or sums over those of a tall table."""
-    if isinstance(data, BigTable):
-        return ClassStats.from_table(data, y, form=sums_form(shrinkage, class_weight))
-    return ClassStats.from_data(data, y, form="rows")
+    stats = stats.weighted(class_weight)
+    pencil = _lda_of_stats(stats, s, ridge, reuse_rows=True)
+    return LDAProblem(replace(stats, rows=None), s, pencil)
 
 
 def sums_form(shrinkage: float | str, class_weight: ClassWeight) -> str:
@@ -182,22 +231,12 @@ def stats_shrinkage(stats: ClassStats, shrinkage: float | str) -> float:
     return resolve_shrinkage(shrinkage, stats.rows, stats.classes.size)
 
 
-def lda_pencil_from_stats(
-    stats: ClassStats, s: float, ridge: float, *, reuse_rows: bool = False
-) -> Pencil:
+def _lda_of_stats(stats: ClassStats, s: float, ridge: float, reuse_rows: bool = False) -> Pencil:
     """The LDA pencil for a resolved shrinkage s: dense if p is small, else by factors.
 
     ``reuse_rows`` scales the residual rows in place: wide data are not held twice.
     """
-    if stats.classes.size < 2:
-        raise InputError(
-            f"y has one class only ({str(stats.classes[0])!r}); LDA needs at least two classes"
-        )
-    if stats.n_samples <= stats.classes.size:
-        raise InputError(
-            "every class has one sample only, so there is no within-class scatter; "
-            "at least one class needs two samples"
-        )
+    check_classes(stats.classes, stats.n_samples)
     H = stats.between_factor()
     s, d = lda_diagonal(stats.within_variance(), column_squares(H), s, ridge)
     p, n = stats.n_features, stats.n_samples
@@ -225,149 +264,29 @@ def _factor_pencil(
     return FactorPencil(H, np.multiply(rows, scale, out=rows if reuse_rows else None), d)
 
 
-def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
-    """The pencil of sparse CCA: A = [0 Sxy; Syx 0], B = blockdiag(Bx, By).
-
-    Each view's covariance is shrunk towards its diagonal as in `lda_pencil`, with one
-    intensity per view if "auto"; a pair gives each view its own. ``pencil.blocks`` is 0 for
-    columns of X, 1 for Y, so that `solve` takes k = (kx, ky). A is indefinite: the criterion
-    is "lambda_max". Each view is an array or a scipy.sparse matrix.
-
-    Examples
-    --------
-    >>> import numpy as np, eigensieve as es
-    >>> rng = np.random.default_rng(0)
-    >>> pencil = es.cca_pencil(rng.normal(size=(30, 3)), rng.normal(size=(30, 2)))
-    >>> pencil.blocks.tolist()
-    [0, 0, 0, 1, 1]
-    """
-    views = centre_views(X, Y, shrinkage)
-    pencil = cca_pencil_from_views(views)
-    first, second = column_names(X), column_names(Y)
-    names = None if first is None or second is None else first + second
-    pencil.recipe = Recipe("cca", {"shrinkage": list(views.shrinkage)}, names)
-    return pencil
+def _open(X: Any) -> Any:
+    """A `BigTable`, X itself if it is sparse or on a device, or an array; all look at NaN later."""
+    table = as_big_table(X)
+    if table is not None:
+        return table
+    return X if sparse.issparse(X) or is_device_array(X) else real_matrix(X, "X")
 
 
-@dataclass(frozen=True, eq=False)
-class CentredViews:
-    """Two views as rows (n, p) with rows'rows = covariance, and the shrinkage of each."""
-
-    rows: tuple[Any, Any]
-    shrinkage: tuple[float, float]
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return len(self.rows[0])
+def feature_names(X: Any, given: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Those that are given, or else those of the table, if it has any."""
+    return column_names(X) if given is None else tuple(str(name) for name in given)
 
 
-def centre_views(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> CentredViews:
-    """The views centred and divided by sqrt(n), with their shrinkage resolved."""
-    pair = _shrinkage_pair(shrinkage)
-    views = _centre(X, "X"), _centre(Y, "Y")
-    n, other = map(len, views)
-    if other != n:
-        raise InputError(f"X has {n} rows and Y {other}; the views must share their rows")
-    first, second = (resolve_shrinkage(s, V, 1) for s, V in zip(pair, views))
-    X, Y = (_divide(V, np.sqrt(n)) for V in views)
-    return CentredViews((X, Y), (first, second))
-
-
-def cca_pencil_from_views(views: CentredViews) -> Pencil:
-    """The CCA pencil: dense if there are few columns, else by factors."""
-    n, sizes = views.n_samples, [V.shape[1] for V in views.rows]
-    shares = [max(s, SHRINKAGE_FLOOR) for s in views.shrinkage]
-    variances = [column_squares(V) for V in views.rows]
-    d = np.concatenate([np.where(v > 0, s * v, 1.0) for s, v in zip(shares, variances)])
-    blocks = np.repeat([0, 1], sizes).tolist()
-    is_sparse = any(isinstance(V, CentredRows) for V in views.rows)
-    if d.size <= min(max(n, DENSE_FEATURES), MAX_DENSE_FEATURES if is_sparse else np.inf):
-        B = np.diag(d)
-        own = slice(sizes[0]), slice(sizes[0], None)
-        for V, s, part in zip(views.rows, shares, own):
-            B[part, part] += (1 - s) * row_products(V)
-        return Pencil(_cross_covariance(*views.rows), B, blocks=blocks)
-    if is_sparse:
-        H: Any = join_columns(*views.rows)
-    else:
-        H = np.zeros((2 * n, d.size))
-        H[:n, : sizes[0]], H[n:, sizes[0] :] = views.rows
-    root = np.sqrt(1 - np.repeat(shares, n))[:, None]
-    return FactorPencil(H, root * H, d, core=_cross_core(np.arange(n)), blocks=blocks)
-
-
-def permute_second_view(pencil: Pencil, views: CentredViews, order: np.ndarray) -> Pencil:
-    """The CCA pencil of the same views with the rows of the second in another order.
-
-    Covariances within a view do not know the order of the rows: only A changes.
-    """
-    assert pencil.blocks is not None
-    if isinstance(pencil, FactorPencil):  # A = H' C H: the order goes into C
-        core, blocks = _cross_core(order), pencil.blocks.tolist()
-        return FactorPencil(pencil.H, pencil.W, pencil.d, core=core, blocks=blocks)
-    X, Y = views.rows
-    A = _cross_covariance(X, Y.of_rows(order) if isinstance(Y, CentredRows) else Y[order])
-    return Pencil._trusted(A, pencil.B, blocks=pencil.blocks)
-
-
-def _cross_covariance(X: Any, Y: Any) -> np.ndarray:
-    """[0 X'Y; Y'X 0]."""
-    px = X.shape[1]
-    A = np.zeros((px + Y.shape[1],) * 2)
-    both = isinstance(X, CentredRows) and isinstance(Y, CentredRows)
-    A[:px, px:] = X.inner(Y) if both else X.T @ Y
-    A[px:, :px] = A[:px, px:].T
-    return A
-
-
-def _cross_core(order: np.ndarray) -> np.ndarray:
-    """C with H' C H = [0 X'PY; Y'P'X 0] for H = blockdiag(X, Y), P putting Y's rows in order."""
-    n = order.size
-    core = np.zeros((2 * n, 2 * n))
-    core[np.arange(n), n + order] = 1.0
-    core[n + order, np.arange(n)] = 1.0
-    return core
-
-
-def _shrinkage_pair(shrinkage: Any) -> tuple[float | str, float | str]:
-    """The shrinkage of each view, as given: one for both, or a pair."""
-    if isinstance(shrinkage, str) or not isinstance(shrinkage, Sequence | np.ndarray):
-        return shrinkage, shrinkage
-    if len(shrinkage) != 2:
-        raise OptionError(
-            f"shrinkage is {shrinkage!r}; it must be 'auto', a number 0..1, or a pair of those, "
-            "one per view"
-        )
-    return shrinkage[0], shrinkage[1]
-
-
-def _real_table(X: Any, name: str) -> Any:
-    """X itself if it is sparse or on a device, which look at their numbers later, or an array."""
-    if sparse.issparse(X) or is_device_array(X):
-        return X
-    return _finite_matrix(X, name)
-
-
-def _finite_matrix(X: ArrayLike, name: str) -> np.ndarray:
+def real_matrix(X: ArrayLike, name: str) -> np.ndarray:
+    """A table in memory as an array of real numbers."""
     data = np.asarray(plain_frame(X, name))
     if data.ndim != 2 or 0 in data.shape:
         raise InputError(f"{name} must be a table of samples x features; it has shape {data.shape}")
     if data.dtype.kind not in "fiub":
         raise InputError(f"{name} must hold real numbers; its dtype is {data.dtype}")
-    if data.dtype.kind == "f" and not np.isfinite(data).all():
-        raise InputError(f"{name} contains NaN or infinity; impute or drop them first")
     return data
 
 
-def _centre(X: Any, name: str) -> Any:
-    data = X if sparse.issparse(X) else _finite_matrix(X, name)
-    n = data.shape[0]
-    if n < 2:
-        raise InputError(f"{name} has one row only; at least two are needed")
-    return ClassStats.from_data(data, np.zeros(n, dtype=int), form="rows").rows
-
-
-def _divide(rows: Any, number: float) -> Any:
+def divide_rows(rows: Any, number: float) -> Any:
     """Rows divided by a number: in place if they are an array."""
     return np.divide(rows, number, out=rows) if isinstance(rows, np.ndarray) else rows / number

@@ -20,9 +20,9 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..pencil.checks import check_labels
-from ..pencil.magnitudes import ROUND_OFF, refuse_extremes
+from ..pencil.magnitudes import ROUND_OFF
 from .class_shares import shares_of_classes
-from .device_statistics import centre_on_device
+from .dense_statistics import centre_dense
 from .kinds.arrays import is_device_array, to_numpy
 from .kinds.big_table import BLOCK_ENTRIES, BigTable
 from .kinds.frames import plain_frame
@@ -114,7 +114,8 @@ class ClassStats:
             return reduce(operator.add, own)
         classes, code = np.unique(labels, return_inverse=True)
         counts = np.bincount(code, minlength=classes.size)
-        means, tails, rows = _centre_by_class(data, code, counts)
+        centre: Any = centre_sparse if sparse.issparse(data) else centre_dense
+        means, tails, rows = centre(data, code, counts)
         if form == "rows":
             return cls(classes, counts, means, tails, rows, None, code)
         if form == "gram":
@@ -285,6 +286,19 @@ class ClassStats:
         return self.within_scatter() * self.n_samples
 
 
+def check_classes(classes: np.ndarray, n_samples: int) -> None:
+    """Raise unless there are two classes, and two samples of one of them."""
+    if classes.size < 2:
+        raise InputError(
+            f"y has one class only ({str(classes[0])!r}); LDA needs at least two classes"
+        )
+    if n_samples <= classes.size:
+        raise InputError(
+            "every class has one sample only, so there is no within-class scatter; "
+            "at least one class needs two samples"
+        )
+
+
 class BlockStats:
     """The statistics of a block of rows, as a function that can be sent to a worker."""
 
@@ -335,46 +349,3 @@ def _row_classes(stats: ClassStats, classes: np.ndarray) -> np.ndarray:
     """The class of each residual row as an index into a larger list of classes."""
     assert stats.row_class is not None
     return np.searchsorted(classes, stats.classes)[stats.row_class]
-
-
-def _centre_by_class(
-    X: Any, code: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants."""
-    if sparse.issparse(X):
-        return centre_sparse(X, code, counts)
-    return centre_on_device(X, code, counts) if is_device_array(X) else _centre(X, code, counts)
-
-
-def _centre(
-    X: np.ndarray, code: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    try:
-        rows = np.array(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"X must hold numbers only: {error}") from error
-    high, low = rows.max(axis=0), rows.min(axis=0)
-    if not (np.isfinite(high).all() and np.isfinite(low).all()):
-        raise InputError("X contains NaN or infinity; impute or drop them first")
-    magnitude = np.maximum(high, -low)
-    refuse_extremes(magnitude)
-    member = np.equal.outer(np.arange(counts.size), code) / counts[:, None]
-    shifts = []
-    for _ in range(2):  # the second pass removes the round-off of a large common offset
-        shifts.append(member @ rows)
-        _subtract_class_rows(rows, shifts[-1], code)
-    means = shifts[0] + shifts[1]
-    tails = (shifts[0] - means) + shifts[1]
-    # max and min, not abs: no second copy of wide data
-    flat = np.maximum(rows.max(axis=0), -rows.min(axis=0)) <= ROUND_OFF * magnitude
-    rows[:, flat] = 0.0
-    constant = high == low
-    means[:, constant], tails[:, constant] = high[constant], 0.0
-    return means, tails, rows
-
-
-def _subtract_class_rows(rows: np.ndarray, shift: np.ndarray, code: np.ndarray) -> None:
-    """rows -= shift[code], in blocks: no second copy of wide data."""
-    step = max(1, 2**18 // rows.shape[1])
-    for start in range(0, len(rows), step):
-        rows[start : start + step] -= shift[code[start : start + step]]

@@ -16,8 +16,8 @@ from ..pencil.checks import check_labels
 from ..pencil.row_factor import column_squares
 from .kinds.big_table import BigTable
 from .operators.streamed_rows import StreamedRows
-from .shrinkage import ColumnMoments, check_ridge, check_shrinkage, is_auto, lda_diagonal
-from .statistics import ClassStats, ClassWeight
+from .shrinkage import ColumnMoments, check_shrinkage, is_auto, lda_diagonal
+from .statistics import ClassStats, ClassWeight, check_classes
 from .streamed_pencil import StreamedPencil
 
 # Columns whose statistics are found at a time: so many entries, and at least so many columns.
@@ -28,36 +28,24 @@ MIN_COLUMNS = 256
 def streamed_lda(
     table: BigTable,
     y: ArrayLike,
-    shrinkage: float | str = "auto",
-    ridge: float = 0.0,
-    class_weight: ClassWeight = None,
+    shrinkage: float | str,
+    ridge: float,
+    class_weight: ClassWeight,
 ) -> tuple[ClassStats, float, StreamedPencil]:
-    """The LDA pencil of a wide table: see `lda_pencil`, which has the same parameters.
+    """The LDA problem of a wide table: see `lda_problem`, which has the same parameters.
 
     Returns
     -------
     stats : ClassStats with counts, means and shares, without the scatter
     shrinkage : float, resolved
     pencil : StreamedPencil
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tempfile import TemporaryFile
-    >>> from eigensieve.tables.kinds.opening import as_big_table
-    >>> from eigensieve.tables.streamed_builders import streamed_lda
-    >>> with TemporaryFile() as file:
-    ...     X = np.memmap(file, np.float32, "w+", shape=(20, 5000))
-    >>> X[:] = np.random.default_rng(0).normal(size=X.shape)
-    >>> stats, s, pencil = streamed_lda(as_big_table(X), np.arange(20) % 2)
-    >>> pencil
-    StreamedPencil(size=5000)
     """
-    ridge = check_ridge(ridge)
     check_labels(np.asarray(y))
     classes, code = np.unique(np.asarray(y), return_inverse=True)
     n, p = table.shape
-    _check_labels(n, code, classes)
+    if code.shape != (n,):
+        raise InputError(f"the table has {n} rows and y has shape {code.shape}; they must agree")
+    check_classes(classes, n)
     moments = ColumnMoments(n, classes.size) if is_auto(shrinkage) else None
     s = 0.0 if moments is not None else check_shrinkage(shrinkage)
     means, H = np.empty((classes.size, p)), np.empty((classes.size - 1, p))
@@ -81,24 +69,8 @@ def streamed_lda(
 
 
 def streamed_pca(table: BigTable) -> tuple[np.ndarray, StreamedPencil]:
-    """The means (p,) of the columns of a wide table, and its PCA pencil: see `pca_pencil`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tempfile import TemporaryFile
-    >>> from eigensieve.tables.kinds.opening import as_big_table
-    >>> from eigensieve.tables.streamed_builders import streamed_pca
-    >>> with TemporaryFile() as file:
-    ...     X = np.memmap(file, np.float32, "w+", shape=(20, 5000))
-    >>> X[:, 7] = np.arange(20)
-    >>> mean, pencil = streamed_pca(as_big_table(X))
-    >>> float(mean[7]), float(pencil.diag_A[7].round(6))
-    (9.5, 33.25)
-    """
+    """The means (p,) of the columns of a wide table, and its PCA pencil: see `pca_problem`."""
     n, p = table.shape
-    if n < 2:
-        raise InputError(f"{table.kind} has one row only; at least two are needed")
     group = np.zeros(n, dtype=np.intp)
     mean, variance = np.empty(p), np.empty(p)
     for where, stats in _column_stats(table, group):
@@ -119,17 +91,3 @@ def _column_stats(table: BigTable, y: np.ndarray) -> Iterator[tuple[slice, Class
                 slice(first, first + part.shape[1]),
                 ClassStats.from_data(part, y, form="rows"),
             )
-
-
-def _check_labels(n: int, code: np.ndarray, classes: np.ndarray) -> None:
-    if code.shape != (n,):
-        raise InputError(f"the table has {n} rows and y has shape {code.shape}; they must agree")
-    if classes.size < 2:
-        raise InputError(
-            f"y has one class only ({str(classes[0])!r}); LDA needs at least two classes"
-        )
-    if n <= classes.size:
-        raise InputError(
-            "every class has one sample only, so there is no within-class scatter; "
-            "at least one class needs two samples"
-        )

@@ -68,7 +68,9 @@ class StreamedPencil(FactorPencil):
 
     def load_all(self) -> FactorPencil:
         """The whole pencil, in memory."""
-        return self.load(np.arange(self.size))
+        whole = self.load(np.arange(self.size))
+        whole.recipe = self.recipe
+        return whole
 
     def take(self, index: np.ndarray) -> FactorPencil:
         """The pencil of some features, in ascending order; in memory if they are few."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .big_table import BigTable
+from ..tables.kinds.big_table import BigTable
 
 
 class SelectedTable(BigTable):

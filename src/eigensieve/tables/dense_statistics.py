@@ -1,34 +1,27 @@
-"""Class statistics of a table on a device (torch, cupy): the residuals stay there."""
+"""Class statistics of a dense table, in memory or on a device: the residuals stay there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..pencil.magnitudes import ROUND_OFF, refuse_extremes
-from .kinds.arrays import like, namespace, to_numpy
+from .kinds.arrays import is_device_array, like, namespace, to_numpy
+from .kinds.big_table import equal_blocks
 
-# Entries of a block of rows that is centred at a time: no second copy of the table.
-BLOCK_ENTRIES = 2**25
-
-
-def _own_copy(X: Any) -> Any:
-    xp = namespace(X)
-    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
-        raise InputError(f"X must hold real numbers; its dtype is {X.dtype}")
-    return xp.astype(X.detach() if hasattr(X, "detach") else X, xp.float64, copy=True)
+# Entries of a block of rows that is centred at a time: no second copy of wide data.
+BLOCK_ENTRIES, DEVICE_BLOCK_ENTRIES = 2**18, 2**25
 
 
-def centre_on_device(
+def centre_dense(
     X: Any, code: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """What stats.py does in memory, step by step the same.
+    """Class means with their tails (K, p), residuals (n, p); exact zeros for constants.
 
-    Row i of the device array X is of class ``code[i]``, which has ``counts[code[i]]`` rows. The
-    residuals (n, p) are a device array of float64, the means and their tails (K, p) are numpy.
+    Row i of the array X is of class ``code[i]``, which has ``counts[code[i]]`` rows. The residuals
+    are float64 and lie where X does, the means and their tails are numpy.
     """
     rows = _own_copy(X)
     high, low = _ends(rows)
@@ -44,13 +37,29 @@ def centre_on_device(
         shifts.append(to_numpy(shift))
     means = shifts[0] + shifts[1]
     tails = (shifts[0] - means) + shifts[1]
+    # max and min, not abs: no second copy of wide data
     left = _ends(rows)
     flat = np.maximum(left[0], -left[1]) <= ROUND_OFF * magnitude
-    if flat.any():
+    if not is_device_array(rows):
+        rows[:, flat] = 0.0
+    elif flat.any():
         rows *= like(np.where(flat, 0.0, 1.0), rows)
     constant = high == low
     means[:, constant], tails[:, constant] = high[constant], 0.0
     return means, tails, rows
+
+
+def _own_copy(X: Any) -> Any:
+    """float64, to be written on."""
+    if not is_device_array(X):
+        try:
+            return np.array(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"X must hold numbers only: {error}") from error
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise InputError(f"X must hold real numbers; its dtype is {X.dtype}")
+    return xp.astype(X.detach() if hasattr(X, "detach") else X, xp.float64, copy=True)
 
 
 def _ends(rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -62,13 +71,7 @@ def _ends(rows: Any) -> tuple[np.ndarray, np.ndarray]:
 def _subtract_class_rows(rows: Any, shift: Any, code: np.ndarray) -> None:
     """rows -= shift[code], in blocks."""
     xp = namespace(rows)
-    for block in _row_blocks(rows):
+    entries = BLOCK_ENTRIES if xp is np else DEVICE_BLOCK_ENTRIES
+    for block in equal_blocks(len(code), max(1, entries // rows.shape[1])):
         own = like(np.asarray(code[block], dtype=np.int64), rows)
         rows[block, :] -= xp.take(shift, own, axis=0)
-
-
-def _row_blocks(rows: Any) -> Iterator[slice]:
-    n, p = rows.shape
-    step = max(1, BLOCK_ENTRIES // p)
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

@@ -55,7 +55,7 @@ class NearestRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class OnnxPlan:
     """Columns of the table, what is done to each, and what is made of them together.
 
     ``scalings`` (d, m) project the columns, ``shift`` (m,) is subtracted then. Without classes
@@ -73,19 +73,19 @@ class Recipe:
     facts: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_table(cls, estimator: Any) -> Recipe:
+    def of_table(cls, estimator: Any) -> OnnxPlan:
         """All columns of the table that the estimator was fitted on, as they are."""
         n_features = int(estimator.n_features_in_)
         names = getattr(estimator, "feature_names_in_", None)
         texts = None if names is None else tuple(str(name) for name in names)
         return cls(np.arange(n_features), n_features, texts)
 
-    def take(self, index: np.ndarray) -> Recipe:
+    def take(self, index: np.ndarray) -> OnnxPlan:
         """Some of the columns."""
         steps = tuple(replace(step, values=step.values[index]) for step in self.steps)
         return replace(self, columns=self.columns[index], steps=steps)
 
-    def then(self, kind: str, values: Any) -> Recipe:
+    def then(self, kind: str, values: Any) -> OnnxPlan:
         """One more thing done to the columns; ``values`` may be one number for all."""
         numbers = np.asarray(values, dtype=np.float64)
         filled = np.array(np.broadcast_to(numbers, self.columns.shape))
@@ -97,8 +97,8 @@ class Recipe:
         return self.scalings is None and self.rule is None
 
 
-def read_recipe(estimator: Any) -> Recipe:
-    """The recipe of a fitted estimator of the package, of a pipeline, or of a model.
+def read_plan(estimator: Any) -> OnnxPlan:
+    """The plan of a fitted estimator of the package, of a pipeline, or of a model.
 
     `SparseCCA`, which has two tables, has `read_views`.
 
@@ -116,10 +116,10 @@ def read_recipe(estimator: Any) -> Recipe:
             f"{type(estimator).__name__} cannot be exported to ONNX; it must be one of {EXPORTABLE}"
         )
     _check_fitted(estimator)
-    return finish(Recipe.of_table(estimator), estimator)
+    return finish(OnnxPlan.of_table(estimator), estimator)
 
 
-def _find(estimator: Any, readers: dict[str, Callable[..., Recipe]]) -> Any:
+def _find(estimator: Any, readers: dict[str, Callable[..., OnnxPlan]]) -> Any:
     """What reads objects of this class, or of one that it is made from."""
     return next((readers[name] for name in _kinds(estimator) if name in readers), None)
 
@@ -136,7 +136,7 @@ def _check_fitted(estimator: Any) -> None:
 # -- estimators at the end, which see columns ---------------------------------------------
 
 
-def _sparse_lda(recipe: Recipe, lda: Any) -> Recipe:
+def _sparse_lda(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     """Scores straight from the columns; two classes have one row of coefficients."""
     _require(lda, "coef_")
     S = np.flatnonzero(lda.support_)
@@ -144,34 +144,32 @@ def _sparse_lda(recipe: Recipe, lda: Any) -> Recipe:
     offsets = np.atleast_1d(lda.intercept_) + coef @ centre
     if len(coef) == 1:
         coef, offsets = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, offsets)
-    return replace(
-        recipe.take(S).then("subtract", centre),
-        scalings=lda.scalings_[S],
-        rule=LinearScores(coef, offsets, of_projection=False),
-        classes=lda.classes_,
-        facts=_describe(lda),
-    )
+    return _discriminant(plan, lda, LinearScores(coef, offsets, of_projection=False))
 
 
-def _projected(recipe: Recipe, lda: Any) -> Recipe:
+def _projected(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     """A projection, and a rule in the space it leads to."""
     _require(lda, "scalings_")
-    S = np.flatnonzero(lda.support_)
     rule = lda._rule
     if hasattr(rule, "trees"):
         own: LinearScores | NearestRows = NearestRows(tuple(np.array(t.data) for t in rule.trees))
     else:
         own = LinearScores(rule.weights, rule.offsets, of_projection=True)
+    return _discriminant(plan, lda, own)
+
+
+def _discriminant(plan: OnnxPlan, lda: Any, rule: LinearScores | NearestRows) -> OnnxPlan:
+    S = np.flatnonzero(lda.support_)
     return replace(
-        recipe.take(S).then("subtract", lda.xbar_[S]),
+        plan.take(S).then("subtract", lda.xbar_[S]),
         scalings=lda.scalings_[S],
-        rule=own,
+        rule=rule,
         classes=lda.classes_,
         facts=_describe(lda),
     )
 
 
-def _prepared(recipe: Recipe, model: Any) -> Recipe:
+def _prepared(plan: OnnxPlan, model: Any) -> OnnxPlan:
     """Gaps filled, columns standardised, then the classifier."""
     _require(model, "estimator_")
     finish = _find(model.estimator_, LAST)
@@ -182,30 +180,30 @@ def _prepared(recipe: Recipe, model: Any) -> Recipe:
         )
     scaler = model.standardizer_
     if scaler.fill is not None:
-        recipe = recipe.then("fill", scaler.fill)
-    recipe = recipe.then("subtract", scaler.center).then("divide", scaler.scale)
-    read: Recipe = finish(recipe, model.estimator_)
+        plan = plan.then("fill", scaler.fill)
+    plan = plan.then("subtract", scaler.center).then("divide", scaler.scale)
+    read: OnnxPlan = finish(plan, model.estimator_)
     return read
 
 
-def _sparse_pca(recipe: Recipe, pca: Any) -> Recipe:
+def _sparse_pca(plan: OnnxPlan, pca: Any) -> OnnxPlan:
     _require(pca, "components_")
     S = np.flatnonzero(pca.support_)
     return replace(
-        recipe.take(S).then("subtract", pca.mean_[S]),
+        plan.take(S).then("subtract", pca.mean_[S]),
         scalings=np.ascontiguousarray(pca.components_[:, S].T),
         facts=_describe(pca),
     )
 
 
-def _qalpha(recipe: Recipe, selector: Any) -> Recipe:
+def _qalpha(plan: OnnxPlan, selector: Any) -> OnnxPlan:
     _require(selector, "alpha_")
-    weighted = recipe.then("multiply", selector.alpha_) if selector.weight else None
-    chosen = recipe.take(np.flatnonzero(selector.support_)) if weighted is None else weighted
+    weighted = plan.then("multiply", selector.alpha_) if selector.weight else None
+    chosen = plan.take(np.flatnonzero(selector.support_)) if weighted is None else weighted
     return replace(chosen, facts=_describe(selector))
 
 
-def read_views(cca: Any) -> dict[str, Recipe]:
+def read_views(cca: Any) -> dict[str, OnnxPlan]:
     """The two projections of a fitted `SparseCCA`, by the name of the input."""
     _require(cca, "x_weights_")
     views = {}
@@ -214,27 +212,27 @@ def read_views(cca: Any) -> dict[str, Recipe]:
         S = np.flatnonzero(cca.support_[place])
         names = getattr(cca, f"{prefix}feature_names_in_", None)
         texts = None if names is None else tuple(str(each) for each in names)
-        recipe = Recipe(np.arange(mean.size), mean.size, texts).take(S).then("subtract", mean[S])
-        views[name] = replace(recipe, scalings=weights[S], facts=_describe(cca))
+        plan = OnnxPlan(np.arange(mean.size), mean.size, texts).take(S).then("subtract", mean[S])
+        views[name] = replace(plan, scalings=weights[S], facts=_describe(cca))
     return views
 
 
 # -- what stands before them in a pipeline ------------------------------------------------
 
 
-def _standard_scaler(recipe: Recipe, scaler: Any) -> Recipe:
+def _standard_scaler(plan: OnnxPlan, scaler: Any) -> OnnxPlan:
     _require(scaler, "n_features_in_")
     if scaler.with_mean:
-        recipe = recipe.then("subtract", scaler.mean_)
-    return recipe.then("divide", scaler.scale_) if scaler.with_std else recipe
+        plan = plan.then("subtract", scaler.mean_)
+    return plan.then("divide", scaler.scale_) if scaler.with_std else plan
 
 
-def _selector(recipe: Recipe, selector: Any) -> Recipe:
+def _selector(plan: OnnxPlan, selector: Any) -> OnnxPlan:
     _require(selector, "n_features_in_")
-    return recipe.take(np.asarray(selector.get_support(indices=True), dtype=np.intp))
+    return plan.take(np.asarray(selector.get_support(indices=True), dtype=np.intp))
 
 
-def _imputer(recipe: Recipe, imputer: Any) -> Recipe:
+def _imputer(plan: OnnxPlan, imputer: Any) -> OnnxPlan:
     _require(imputer, "statistics_")
     values = np.asarray(imputer.statistics_, dtype=np.float64)
     missing = imputer.missing_values
@@ -244,13 +242,13 @@ def _imputer(recipe: Recipe, imputer: Any) -> Recipe:
             "a SimpleImputer is exported if it fills NaN, adds no indicator, and has a value for "
             "every column"
         )
-    return recipe.then("fill", values)
+    return plan.then("fill", values)
 
 
 # -- whole things -------------------------------------------------------------------------
 
 
-def _pipeline(pipeline: Any) -> Recipe:
+def _pipeline(pipeline: Any) -> OnnxPlan:
     steps = list(_flatten(pipeline))
     if not steps:
         raise InputError("the pipeline has no step: there is nothing to export")
@@ -262,15 +260,15 @@ def _pipeline(pipeline: Any) -> Recipe:
                 "package's estimators"
             )
         _check_fitted(step)
-    recipe = Recipe.of_table(steps[0])
+    plan = OnnxPlan.of_table(steps[0])
     for step in steps:
-        if not recipe.is_open:
+        if not plan.is_open:
             raise InputError(
                 f"{type(step).__name__} comes after a step that projects: only a pipeline that "
                 "selects and scales columns, then projects or classifies, can be exported to ONNX"
             )
-        recipe = _find(step, BEFORE | LAST)(recipe, step)
-    return recipe
+        plan = _find(step, BEFORE | LAST)(plan, step)
+    return plan
 
 
 def _flatten(pipeline: Any) -> Iterator[Any]:
@@ -284,16 +282,16 @@ def _flatten(pipeline: Any) -> Iterator[Any]:
             yield step
 
 
-def _linear_model(model: Any) -> Recipe:
+def _linear_model(model: Any) -> OnnxPlan:
     """A model file: it has its own k columns only."""
     k = len(model.features)
-    recipe = Recipe(np.arange(k), k, model.features)
+    plan = OnnxPlan(np.arange(k), k, model.features)
     if model.log2_floor is not None:
-        recipe = recipe.then("log2", model.log2_floor)
+        plan = plan.then("log2", model.log2_floor)
     if model.fill is not None:
-        recipe = recipe.then("fill", model.fill)
+        plan = plan.then("fill", model.fill)
     return replace(
-        recipe.then("subtract", model.center).then("divide", model.scale),
+        plan.then("subtract", model.center).then("divide", model.scale),
         scalings=model.scalings,
         shift=model.offset,
         rule=LinearScores(model.coef, model.intercept, of_projection=False),
@@ -303,10 +301,10 @@ def _linear_model(model: Any) -> Recipe:
     )
 
 
-def _inner(attribute: str) -> Callable[[Any], Recipe]:
-    def read(estimator: Any) -> Recipe:
+def _inner(attribute: str) -> Callable[[Any], OnnxPlan]:
+    def read(estimator: Any) -> OnnxPlan:
         _require(estimator, attribute)
-        return read_recipe(getattr(estimator, attribute))
+        return read_plan(getattr(estimator, attribute))
 
     return read
 
@@ -330,7 +328,7 @@ def _describe(estimator: Any) -> dict[str, Any]:
     return facts
 
 
-Readers = dict[str, Callable[..., Recipe]]
+Readers = dict[str, Callable[..., OnnxPlan]]
 LAST: Readers = {
     "SparseLDA": _sparse_lda,
     "ProjectedClassifier": _projected,
@@ -353,8 +351,8 @@ WHOLE: Readers = {
 }
 
 
-def feature_names(recipe: Recipe, columns: Sequence[int] | np.ndarray) -> list[str]:
+def feature_names(plan: OnnxPlan, columns: Sequence[int] | np.ndarray) -> list[str]:
     """The names of these columns of the table; x0, x1, ... where it had none."""
-    if recipe.names is None:
+    if plan.names is None:
         return [f"x{int(j)}" for j in columns]
-    return [recipe.names[int(j)] for j in columns]
+    return [plan.names[int(j)] for j in columns]

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
-from ..io._names import close_names, listed
+from ..io._names import close_names, hint_at, listed
 from ..tables.kinds.anndata_table import matrix_of
 from ..tables.kinds.opening import as_big_table
-from ..tables.kinds.selected_table import SelectedTable
+from .selected_table import SelectedTable
 
 MAX_NAMES_LISTED = 10
 
@@ -48,7 +48,7 @@ def check_adata(adata: Any, name: str = "adata") -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class CellTable:
     """One matrix (cells, genes) of an AnnData, and those of its genes that count.
 
     Attributes
@@ -107,7 +107,7 @@ class Source:
         return options | {name: self.find(options[name], name).tolist() for name in constraints}
 
 
-def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> Source:
+def open_cells(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> CellTable:
     """The matrix that was asked for, with checks that say what to do."""
     check_adata(adata)
     if use_raw and layer is not None:
@@ -124,19 +124,19 @@ def open_source(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> 
     is_name = mask_var is None or isinstance(mask_var, str)
     params = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var if is_name else "given"}
     if not use_raw:
-        return Source(adata, matrix, chosen, names, chosen, params)
+        return CellTable(adata, matrix, chosen, names, chosen, params)
     _refuse_repeated(np.asarray(adata.var_names, dtype=object), ".var_names")
-    return Source(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
+    return CellTable(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
 
 
 def find_matrix(adata: Any, layer: str | None) -> Any:
     """.X, or a layer."""
     if layer is not None and layer not in adata.layers:
-        raise InputError(f"no layer is called {layer!r}; {_hint(layer, adata.layers)}")
+        raise InputError(f"no layer is called {layer!r}; {hint_at(layer, adata.layers)}")
     matrix = matrix_of(adata) if layer is None else adata.layers[layer]
     if matrix is None:
         raise InputError(
-            f"the AnnData has no .X; name one of its layers: layer=...; {_hint('', adata.layers)}"
+            f"the AnnData has no .X; name one of its layers: layer=...; {hint_at('', adata.layers)}"
         )
     return matrix
 
@@ -146,7 +146,7 @@ def find_column(frame: Any, name: str, where: str, what: str) -> Any:
     if not isinstance(name, str):
         raise InputError(f"{what} is {name!r}; it must be the name of a column of {where}")
     if name not in frame.columns:
-        hint = _hint(name, frame.columns)
+        hint = hint_at(name, frame.columns)
         raise InputError(f"{what} is {name!r}, but {where} has no such column; {hint}")
     return frame[name]
 
@@ -192,10 +192,3 @@ def _refuse_repeated(names: np.ndarray, where: str) -> None:
             f"{repeated.size} name(s) occur more than once in {where} ({listed(repeated.tolist())})"
             ": a model could not say which gene it means; call adata.var_names_make_unique() first"
         )
-
-
-def _hint(name: str, known: Any) -> str:
-    names = [str(each) for each in known]
-    if close := close_names(name, names):
-        return f"close: {listed(close)}"
-    return f"there are {listed(names)}" if names else "there are none"
