@@ -30,7 +30,7 @@ METHODS = ("simplex", "bregman")
 BREGMAN: dict[str, Any] = {"mu": "auto", "delta": 0.9, "tau": 1.0, "tol": 1e-5, "max_iter": 20_000}
 
 
-def find_least_norm(
+def basis_pursuit(
     A: ArrayLike,
     b: ArrayLike,
     *,
@@ -95,11 +95,6 @@ def find_least_norm(
     x, y = answer.x.reshape(matrix.shape[1], *target.shape[1:]), form.back @ answer.y
     solution = judge(matrix, target, x, y.reshape(target.shape), penalty, solver, answer.stopped)
     return replace(solution, n_iter=answer.n_iter, seconds=budget.seconds)
-
-
-# help, errors and pickles show the public name; this room has a file of that name
-find_least_norm.__module__ = "eigensieve"
-find_least_norm.__name__ = find_least_norm.__qualname__ = "basis_pursuit"
 
 
 def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -24,8 +24,10 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
+from ..pencil.criteria import TINY
 from ..pencil.solution import Status
-from .solution import Answer, first_copies, row_lengths
+from ..tables.copies import first_copies
+from .solution import Answer, row_lengths
 
 MAX_FIRST_COLUMNS_RATIO = 2  # times g q columns in the first working set: vertices have g q at most
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual
@@ -288,5 +290,5 @@ def _room_in_ball(Z: np.ndarray, step: np.ndarray) -> float:
     b = np.einsum("ij,ij->i", Z, step)
     c = 1.0 - np.einsum("ij,ij->i", Z, Z)
     # the positive root of a t^2 + 2 b t = c, without cancellation
-    room = c / np.maximum(b + np.sqrt(b * b + a * c), np.finfo(float).tiny)
+    room = c / np.maximum(b + np.sqrt(b * b + a * c), TINY)
     return min(1.0, TO_BOUNDARY * float(room.min()))

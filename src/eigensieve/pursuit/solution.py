@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import InputError, OptionError, VerificationError
-from ..pencil.row_factor import RowFactor, column_squares
+from ..pencil.criteria import EPS, TINY
+from ..pencil.row_factor import RowFactor
 from ..pencil.solution import Status
+from ..tables.copies import unify_copies
 
 PENALTIES = ("l1", "l21")
-SAME = 1e-12  # columns as near as this, relatively, count as identical
+SLACK = 1e-12  # |A'y| may exceed 1 by this: round-off
 INCONSISTENT = 1e-8  # part of b that no x explains
-TINY = float(np.finfo(float).tiny)
-EPS = float(np.finfo(float).eps)
 LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
 
 
@@ -137,49 +137,6 @@ class PursuitSolution:
             )
 
 
-def first_copies(columns: np.ndarray | RowFactor) -> np.ndarray:
-    """For every column (g, p) the lowest index of one that equals it, up to sign and round-off.
-
-    Equal columns have equal sums with any weights: only neighbours in that order are compared.
-    """
-    first = np.arange(columns.shape[1])
-    sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
-    order = np.argsort(sums, kind="stable")
-    lengths = np.sqrt(column_squares(columns))
-    close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
-    edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
-    for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close
-        group = order[start : stop + 1]
-        waiting = np.sort(group[lengths[group] > 0])
-        while waiting.size > 1:
-            one, others = waiting[0], waiting[1:]
-            off = np.minimum(
-                np.linalg.norm(columns[:, others] - columns[:, [one]], axis=0),
-                np.linalg.norm(columns[:, others] + columns[:, [one]], axis=0),
-            )
-            same = off <= SAME * lengths[one]
-            first[others[same]] = one
-            waiting = others[~same]
-    return first
-
-
-def unify_copies(columns: np.ndarray, data: np.ndarray) -> None:
-    """Make copies equal to the last digit, so that round-off does not choose among them.
-
-    Copies are those of the data that ``columns`` were made from (round-off may have moved the
-    latter apart by the data's condition), and what cutting off directions made equal.
-    """
-    for first in (first_copies(data), first_copies(columns)):
-        unify(columns, first)
-
-
-def unify(columns: np.ndarray, first: np.ndarray) -> None:
-    """Make every column equal to that of which it is a copy, or its negative."""
-    copies = np.flatnonzero(first != np.arange(first.size))
-    own, models = columns[:, copies], columns[:, first[copies]]
-    columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """What an algorithm found for orthonormal rows: x (p, q), y (g, q), and why it stopped."""
@@ -247,10 +204,10 @@ def judge(
     """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
     steepest, bound = dual_figures(A, b, y, penalty)
     margin = 0.0
-    while steepest > 1.0 + SAME:
+    while steepest > 1.0 + SLACK:
         y = y / (steepest * (1.0 + margin))
         steepest, bound = dual_figures(A, b, y, penalty)
-        margin = max(SAME, 4.0 * margin)  # a large y is moved by its own rounding
+        margin = max(SLACK, 4.0 * margin)  # a large y is moved by its own rounding
     solution = PursuitSolution(
         x=x,
         y=y,
@@ -275,7 +232,7 @@ def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[fl
     """
     terms = _largest_sum(A, y, penalty), float(np.abs(b * y).sum())
     eps = 0.0
-    if EPS * max(terms) > SAME:
+    if EPS * max(terms) > SLACK:
         eps = EPS
         if isinstance(A, np.ndarray):
             precise, eps = np.longdouble, LONG_EPS

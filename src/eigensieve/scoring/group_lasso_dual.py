@@ -19,6 +19,7 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
+from ..pencil.criteria import EPS
 from ..pencil.solution import Status
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, judge
@@ -30,7 +31,6 @@ LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
 MIN_SHARE = 1e-9
 ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
-EPS = float(np.finfo(float).eps)
 ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 

@@ -21,7 +21,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.criteria import fix_signs
-from .gloss import GroupLassoSearch
+from .group_lasso import GroupLassoSearch
 from .penalty_search import solve_at, solve_for
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution

@@ -28,9 +28,9 @@ from scipy import linalg, sparse
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import check_labels
+from ..pencil.criteria import EPS
 from ..pencil.factor_pencil import take_columns
 from ..pencil.row_factor import RowFactor, column_squares
-from ..pursuit.solution import first_copies, unify_copies
 from ..tables.column_statistics import (
     ColumnStats,
     centre_samples,
@@ -38,6 +38,7 @@ from ..tables.column_statistics import (
     class_sums,
     open_table,
 )
+from ..tables.copies import first_copies, unify_copies
 from ..tables.kinds.arrays import is_device_array, to_numpy
 from ..tables.operators.column_passes import gather_columns
 from ..tables.statistics import ClassStats
@@ -46,7 +47,6 @@ from .options import check_ridge, check_weights
 WITHIN = ("full", "diagonal")
 # Class means as near as this, in units of a column's deviation, are equal but for round-off.
 EQUAL = 1e-13
-EPS = float(np.finfo(float).eps)
 # Directions that separate the classes less than this, relatively, are round-off.
 SEPARATES = 1e-6
 

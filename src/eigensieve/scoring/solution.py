@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import VerificationError
+from ..pencil.criteria import EPS
 from ..pencil.solution import Status
 from .scoring import ScoringProblem, row_lengths
 
 TOL = 1e-10
-EPS = float(np.finfo(float).eps)
 SUMS = 16.0  # units in the last place that a sum of products may be off
 # What round-off may excuse: beyond it nothing is proved.
 LOOSEST = 1e-6
