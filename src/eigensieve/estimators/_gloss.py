@@ -24,8 +24,14 @@ GLOSS_RULES = ("penalized", *RULES)
 class GlossClassifier(ProjectedClassifier):
     """The discriminant directions of a group lasso, and a rule in their space."""
 
+    within: str
+    weights: Any
+    ridge: Any
     rule: str
     _takes_tables = True
+
+    def _problem_options(self) -> dict[str, Any]:
+        return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
 
     def _take_solution(
         self,

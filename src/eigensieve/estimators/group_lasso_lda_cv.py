@@ -14,8 +14,8 @@ from sklearn.utils.validation import indexable
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
-from ..scoring.gloss import check_alpha, check_alphas, check_method, make_search, run_search
-from ..scoring.penalty_search import solve_at
+from ..scoring.gloss import check_solver, follow_path
+from ..scoring.options import check_alpha, check_alphas, check_method
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, make_gloss_rule
@@ -114,8 +114,9 @@ class GroupLassoLDACV(GlossClassifier):
         data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
         most = count_components(self.n_components, self.classes_.size - 1)
         budget = Budget()
-        problem = self._pose(data, code)  # what is wrong with the options is told here, once
-        search = make_search(problem, self.solver, tol, budget)
+        # what is wrong with the options is told here, once
+        problem = ScoringProblem.from_data(data, code, **self._problem_options())
+        check_solver(problem, self.solver)
         self.alphas_ = alphas
         folds = Parallel(n_jobs=self.n_jobs)(
             delayed(self._path_errors)(data, code, train, test, most)
@@ -126,7 +127,7 @@ class GroupLassoLDACV(GlossClassifier):
         chosen = self.errors_[i, m - 1]
         self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
         with budget.interruptible():
-            (solution,) = run_search(search, lambda s: [solve_at(s, float(self.alphas_[i]))])
+            (solution,) = follow_path(problem, alphas[i : i + 1], self.solver, tol, budget)
         self._take_solution(problem, solution, m, (data, code))
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
@@ -162,24 +163,18 @@ class GroupLassoLDACV(GlossClassifier):
             raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
         return splits
 
-    def _pose(self, data: Any, code: np.ndarray) -> ScoringProblem:
-        return ScoringProblem.from_data(
-            data, code, within=self.within, weights=self.weights, ridge=self.ridge
-        )
-
     def _path_errors(
         self, data: Any, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
     ) -> tuple[np.ndarray, bool]:
         """The error rates of one fold, (alphas, directions), and whether all converged."""
         here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
-        problem = self._pose(data[train], code[train])
-        search = make_search(problem, self.solver, self.tol, Budget())
+        problem = ScoringProblem.from_data(data[train], code[train], **self._problem_options())
         priors = check_priors(
             None if self.priors is None else self.priors_[here], counts / train.size
         )
         own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
-        path = run_search(search, lambda s: [solve_at(s, float(a)) for a in self.alphas_])
+        path = follow_path(problem, self.alphas_, self.solver, self.tol, Budget())
         for i, solution in enumerate(path):
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)

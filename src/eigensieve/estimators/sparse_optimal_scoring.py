@@ -13,8 +13,8 @@ from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.checks import check_k, check_number
 from ..pencil.solution import Status
-from ..scoring.gloss import check_alpha
 from ..scoring.optimal_scoring import ScoredDirection, find_directions
+from ..scoring.options import check_alpha
 from ..scoring.scoring import ScoringProblem
 from ..tables.column_statistics import class_contrasts
 from ._gloss import count_components, tell_if_not

@@ -5,8 +5,8 @@ For all algorithms that solve one penalty after the other, each from the answer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -24,15 +24,20 @@ SAME = 1e-9  # relative distance of penalties between which nothing more is look
 SHARP = 0.01  # how well the least penalty with k features is known
 
 
-class Search(Protocol):
+class Search(ABC):
     """Solves one problem at one penalty after the other, each from the answer before."""
 
-    problem: ScoringProblem
-    budget: Budget
-    penalty: float
+    def __init__(self, problem: ScoringProblem, budget: Budget) -> None:
+        self.problem, self.budget = problem, budget
+        self.penalty = problem.lambda_max
 
+    @abstractmethod
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
+
+    def settle(self, ask: Callable[[Search], list[GroupLassoSolution]]) -> list[GroupLassoSolution]:
+        """What ``ask`` gets from this search; it may be asked several times."""
+        return ask(self)
 
 
 def solve_at(search: Search, alpha: float) -> GroupLassoSolution:

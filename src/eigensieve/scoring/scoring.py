@@ -185,26 +185,26 @@ class ScoringProblem:
         return np.square(self.lengths) + own
 
     @cached_property
-    def spare(self) -> np.ndarray:
+    def is_redundant(self) -> np.ndarray:
         """Mask (p,) of columns that are copies of another one and need not be used.
 
         Copies may share a weight in any way; here the one of least weight w, or the first, has it
         all. So may columns that are copies in units of w. With a quadratic term they share it
-        equally, and none is spare.
+        equally, and none is redundant.
         """
-        spare = np.zeros(self.weights.size, dtype=bool)
+        redundant = np.zeros(self.weights.size, dtype=bool)
         if not self.is_separable or self.quadratic.any():
-            return spare
+            return redundant
         forms = [self.factor]
         if np.ptp(self.weights) > 0:
             forms.append(self.factor / self.weights)
         for first in map(first_copies, forms):
             for model in np.unique(first[first != np.arange(first.size)]):
-                group = np.flatnonzero((first == model) & ~spare)
+                group = np.flatnonzero((first == model) & ~redundant)
                 if group.size > 1:
-                    spare[group] = True
-                    spare[group[np.argmin(self.weights[group])]] = False
-        return spare
+                    redundant[group] = True
+                    redundant[group[np.argmin(self.weights[group])]] = False
+        return redundant
 
     @property
     def is_separable(self) -> bool:
@@ -219,7 +219,7 @@ class ScoringProblem:
             correlations=self.correlations @ a,
             lengths=self.lengths,
             curvatures=self.curvatures,
-            spare=self.spare,
+            is_redundant=self.is_redundant,
         )
         return part
 
@@ -250,44 +250,32 @@ class ScoringProblem:
         return self.target - self.factor[:, S] @ rows
 
     def slope(
-        self, S: np.ndarray, rows: np.ndarray, columns: np.ndarray | slice = slice(None)
+        self, S: np.ndarray, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> np.ndarray:
         """F'(T - FB) - RB: minus the gradient of the smooth part, of all features or some."""
-        r = self.residual(S, rows)
-        factor = self.factor
-        if not isinstance(columns, slice):
-            factor = take_columns(factor, columns)
-        elif columns != slice(None):
-            factor = factor[:, columns]
-        slope: np.ndarray = factor.T @ r
-        if self.is_separable:
-            if isinstance(columns, slice):
-                slope[S] -= self.quadratic[S, None] * rows
-            else:
-                here = np.flatnonzero(np.isin(columns, S))
-                place = np.searchsorted(S, columns[here])
-                slope[here] -= self.quadratic[columns[here], None] * rows[place]
-        else:
-            slope -= self.bend(columns, S, rows)
+        factor = self.factor if columns is None else take_columns(self.factor, columns)
+        slope: np.ndarray = factor.T @ self.residual(S, rows)
+        slope -= self.quadratic_product(S, rows, slice(None) if columns is None else columns)
         return slope
 
-    def bend(self, columns: np.ndarray | slice, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """RB of some features, for an R that is a matrix."""
-        return np.asarray(_block(self.quadratic, columns, S) @ rows)
-
-    def pull(self, S: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """``|R| b`` (p,) for the b >= 0 with these entries in S."""
+    def quadratic_product(
+        self,
+        S: np.ndarray,
+        rows: np.ndarray,
+        columns: np.ndarray | slice = slice(None),
+        absolute: bool = False,
+    ) -> np.ndarray:
+        """RB (or ``|R|B``), of all features or some."""
         if self.is_separable:
-            pull = np.zeros(self.weights.size)
-            pull[S] = self.quadratic[S] * sizes
-            return pull
-        return np.asarray(abs(_block(self.quadratic, slice(None), S)) @ sizes)
+            product = np.zeros((self.weights.size, *rows.shape[1:]))
+            product[S] = (self.quadratic[S] * rows.T).T
+            return product[columns]
+        block = _block(self.quadratic, columns, S)
+        return np.asarray((abs(block) if absolute else block) @ rows)
 
-    def stretch(self, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def quadratic_form(self, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """B'RB (q, q)."""
-        if self.is_separable:
-            return np.asarray((rows * self.quadratic[S, None]).T @ rows)
-        return np.asarray(rows.T @ (_block(self.quadratic, S, S) @ rows))
+        return np.asarray(self.quadratic_product(S, rows, S).T @ rows)
 
     def discriminate(
         self, S: np.ndarray, rows: np.ndarray, penalty: float
@@ -304,7 +292,7 @@ class ScoringProblem:
             fit = self.factor[:, S] @ V
             reach = self.target.T @ fit
             rest = fit - self.target @ reach
-            spread = rest.T @ rest + self.stretch(S, V) + (V.T * omega) @ V
+            spread = rest.T @ rest + self.quadratic_form(S, V) + (V.T * omega) @ V
             try:
                 values, turn = linalg.eigh(reach.T @ reach, spread)
             except linalg.LinAlgError:
