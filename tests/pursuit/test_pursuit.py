@@ -14,7 +14,6 @@ from eigensieve.pencil.solution import Status
 from eigensieve.pursuit.solution import (
     OrthonormalForm,
     PursuitSolution,
-    check_penalty,
     judge,
     relative_residual,
     row_lengths,
@@ -175,7 +174,7 @@ def test_the_residual_is_a_share_of_b() -> None:
 @pytest.mark.parametrize("penalty", ["l2", "L1", None, 1])
 def test_an_unknown_penalty_is_refused(penalty: Any) -> None:
     with pytest.raises(OptionError, match="must be one of l1, l21"):
-        check_penalty(penalty)
+        es.basis_pursuit(A, b, penalty=penalty)
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,16 @@ from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
-from ..errors import InputError, OptionError
+from ..errors import InputError
 from ..pencil.budget import Budget
+from ..pencil.checks import check_choice
 from ..pencil.solution import Status
 from ..scoring.gloss import check_solver, follow_path
 from ..scoring.options import check_alpha, check_alphas, check_method
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
-from ._gloss import GLOSS_RULES, GlossClassifier, count_components, make_gloss_rule
-from ._rules import check_priors, check_rule
+from ._gloss import GLOSS_RULES, GlossClassifier, count_components
+from ._rules import check_priors, check_rule, make_rule
 from ._shared import warn_or_reraise
 from ._validation import read_columns
 
@@ -104,10 +105,7 @@ class GroupLassoLDACV(GlossClassifier):
     ) -> GroupLassoLDACV:
         """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
         tol = check_method(self.solver, self.tol)
-        if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
-            raise OptionError(
-                f"selection is {self.selection!r}; it must be one of {', '.join(SELECTIONS)}"
-            )
+        check_choice(self.selection, "selection", SELECTIONS)
         alphas = self._check_alphas()
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
@@ -183,7 +181,7 @@ class GroupLassoLDACV(GlossClassifier):
             guess = here[np.full(test.size, priors.argmax())]
             for m in range(most):
                 if m < V.shape[1]:
-                    rule = make_gloss_rule(self.rule, Z[:, : m + 1], own, priors)
+                    rule = make_rule(self.rule, Z[:, : m + 1], own, priors)
                     guess = here[rule.scores(Z_test[:, : m + 1]).argmax(axis=1)]
                 errors[i, m] = np.mean(guess != code[test])
         return errors, converged

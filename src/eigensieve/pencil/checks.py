@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -19,6 +20,12 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
     if not low <= number <= high:
         raise OptionError(f"{name} is {value!r}; it must be {allowed}")
     return number
+
+
+def check_choice(value: Any, name: str, known: Collection[str]) -> None:
+    """Raise unless the value is one of the names that are known."""
+    if not isinstance(value, str) or value not in known:
+        raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
 
 
 def check_labels(labels: np.ndarray) -> None:

@@ -29,7 +29,7 @@ CRITERIA = ("lambda_max", "trace", "logdet")
 # Eigenvalues of a semidefinite A below this share of the largest count as zero.
 NOISE = 1e-13
 EPS = float(np.finfo(float).eps)
-TINY = float(np.finfo(float).tiny)
+TINY = float(np.finfo(float).tiny)  # stands for zero in a denominator
 # Beside an eigenvalue above this the others are too inexact for log-det.
 DOMINANT = 1e6
 

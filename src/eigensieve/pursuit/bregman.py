@@ -47,10 +47,10 @@ def solve_bregman(
     budget: Budget,
     *,
     mu: float,
-    delta: float = 0.9,
-    tau: float = 1.0,
-    tol: float = 1e-5,
-    max_iter: int = 20_000,
+    delta: float,
+    tau: float,
+    tol: float,
+    max_iter: int,
 ) -> Answer:
     """x (p, q) and y (g, q), until |rows x - target| <= tol |target|."""
     enough = tol * float(np.linalg.norm(target))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from ..errors import InputError, OptionError, VerificationError
+from ..errors import InputError, VerificationError
 from ..pencil.criteria import EPS, TINY
 from ..pencil.row_factor import RowFactor
 from ..pencil.solution import Status
@@ -28,13 +28,6 @@ PENALTIES = ("l1", "l21")
 SLACK = 1e-12  # |A'y| may exceed 1 by this: round-off
 INCONSISTENT = 1e-8  # part of b that no x explains
 LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
-
-
-def check_penalty(penalty: Any) -> str:
-    """The penalty, if there is one of that name."""
-    if not isinstance(penalty, str) or penalty not in PENALTIES:
-        raise OptionError(f"penalty is {penalty!r}; it must be one of {', '.join(PENALTIES)}")
-    return penalty
 
 
 def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from ..errors import OptionError
-from ..pencil.checks import check_number
+from ..pencil.checks import check_choice, check_number
 
 SOLVERS = ("auto", "working-set", "dual", "variational")
 ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
@@ -23,8 +23,7 @@ NEGATIVE = 1e-10
 
 def check_method(solver: Any, tol: Any) -> float:
     """The tolerance, if it and the solver are ones that can be asked for."""
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise OptionError(f"solver is {solver!r}; it must be one of {', '.join(SOLVERS)}")
+    check_choice(solver, "solver", SOLVERS)
     return check_number(tol, "tol", 1e-15, 0.1, "a number from 1e-15 to 0.1")
 
 

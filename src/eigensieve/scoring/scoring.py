@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from ..errors import InputError, OptionError
-from ..pencil.checks import check_labels
+from ..errors import InputError
+from ..pencil.checks import check_choice, check_labels
 from ..pencil.criteria import EPS
 from ..pencil.factor_pencil import take_columns
 from ..pencil.row_factor import RowFactor, column_squares
@@ -90,7 +90,7 @@ class ScoringProblem:
         Sparse matrices and tables that do not lie in memory, too: the factor is then made of their
         p x p sums (n >= p), or reads them (a `RowFactor`).
         """
-        _check_within(within)
+        check_choice(within, "within", WITHIN)
         labels = to_numpy(y)
         check_labels(labels)
         data = to_numpy(X) if is_device_array(X) else open_table(X)
@@ -117,7 +117,7 @@ class ScoringProblem:
         within="full": F = [L; E'Xc] and T = [0; I], where L'L = n S_w: F'F, F'T and T'T are as with
         the samples themselves.
         """
-        _check_within(within)
+        check_choice(within, "within", WITHIN)
         columns = ColumnStats.of(stats)
         if within == "diagonal":
             return cls._diagonal(columns, weights, ridge)
@@ -320,11 +320,6 @@ def _plus_diagonal(quadratic: Any, diagonal: np.ndarray) -> Any:
     if sparse.issparse(quadratic):
         return (quadratic + sparse.diags_array(diagonal)).tocsr()
     return quadratic + np.diag(diagonal)
-
-
-def _check_within(within: Any) -> None:
-    if not isinstance(within, str) or within not in WITHIN:
-        raise OptionError(f"within is {within!r}; it must be one of {', '.join(WITHIN)}")
 
 
 def _root(scatter: np.ndarray) -> np.ndarray:
