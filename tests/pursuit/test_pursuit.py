@@ -15,8 +15,8 @@ from eigensieve.pursuit.solution import (
     OrthonormalForm,
     PursuitSolution,
     judge,
+    penalty_terms,
     relative_residual,
-    row_lengths,
 )
 
 A = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
@@ -161,9 +161,9 @@ def test_judge_does_not_call_a_wrong_x_optimal() -> None:
 
 def test_lengths_of_rows() -> None:
     x = np.array([[3.0, -4.0], [0.0, 0.0]])
-    np.testing.assert_array_equal(row_lengths(x, "l21"), [5.0, 0.0])
-    np.testing.assert_array_equal(row_lengths(x, "l1"), [[3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_array_equal(row_lengths(x[0], "l21"), [3.0, 4.0])
+    np.testing.assert_array_equal(penalty_terms(x, "l21"), [5.0, 0.0])
+    np.testing.assert_array_equal(penalty_terms(x, "l1"), [[3.0, 4.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(penalty_terms(x[0], "l21"), [3.0, 4.0])
 
 
 def test_the_residual_is_a_share_of_b() -> None:

@@ -30,7 +30,7 @@ INCONSISTENT = 1e-8  # part of b that no x explains
 LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
 
 
-def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
+def penalty_terms(x: np.ndarray, penalty: str) -> np.ndarray:
     """What the penalty adds up, and the dual norm takes the largest of."""
     if penalty == "l1" or x.ndim == 1:
         return np.abs(x)
@@ -79,7 +79,7 @@ class PursuitSolution:
     @property
     def support(self) -> np.ndarray:
         """Sorted indices of the entries (rows) of x that are not zero."""
-        return np.flatnonzero(row_lengths(self.x, "l21"))
+        return np.flatnonzero(penalty_terms(self.x, "l21"))
 
     @property
     def gap(self) -> float:
@@ -113,7 +113,7 @@ class PursuitSolution:
                 f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
             )
         residual = relative_residual(matrix, self.x, target)
-        objective = float(row_lengths(self.x, self.penalty).sum())
+        objective = float(penalty_terms(self.x, self.penalty).sum())
         steepest, bound = dual_figures(matrix, target, self.y, self.penalty)
         unit = max(objective, abs(bound), TINY)
         if not abs(objective - self.objective) <= tol * unit:
@@ -204,7 +204,7 @@ def judge(
     solution = PursuitSolution(
         x=x,
         y=y,
-        objective=float(row_lengths(x, penalty).sum()),
+        objective=float(penalty_terms(x, penalty).sum()),
         bound=bound / max(1.0, steepest),
         residual=relative_residual(A, x, b),
         penalty=penalty,
@@ -231,7 +231,7 @@ def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[fl
             precise, eps = np.longdouble, LONG_EPS
             A, b, y = A.astype(precise), b.astype(precise), y.astype(precise)
     unsure = 2.0 * eps * float(np.sqrt(len(A)))
-    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
+    steepest = float(penalty_terms(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
     return steepest, float((b * y).sum()) - unsure * terms[1]
 
 
@@ -242,4 +242,4 @@ def _largest_sum(A: Any, y: np.ndarray, penalty: str) -> float:
     """
     if isinstance(A, RowFactor):
         return float(np.linalg.norm(y))
-    return float(row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))
+    return float(penalty_terms(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))

@@ -22,7 +22,7 @@ from .group_lasso_columns import ColumnSearch
 from .group_lasso_dual import DualGroupLassoSearch, can_solve, suits
 from .group_lasso_variational import VariationalSearch
 from .options import check_alphas, check_method
-from .penalty_search import Search, solve_at, solve_for
+from .penalty_search import PenaltySearch, solve_at, solve_for
 from .scoring import ScoringProblem
 from .solution import TOL, GroupLassoSolution
 
@@ -36,7 +36,7 @@ def check_solver(problem: ScoringProblem, solver: str) -> None:
         )
 
 
-def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> Search:
+def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> PenaltySearch:
     """The algorithm of that name; "auto": the dual where it is small and smooth."""
     check_solver(problem, solver)
     if isinstance(problem.factor, RowFactor):
@@ -60,7 +60,7 @@ def follow_path(
 ) -> list[GroupLassoSolution]:
     """The minimisers at descending shares of lambda_max, until time or features are spent."""
 
-    def follow(search: Search) -> list[GroupLassoSolution]:
+    def follow(search: PenaltySearch) -> list[GroupLassoSolution]:
         solutions: list[GroupLassoSolution] = []
         for i, alpha in enumerate(alphas):
             solution = solve_at(search, float(alpha))

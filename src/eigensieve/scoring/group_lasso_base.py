@@ -8,12 +8,12 @@ import numpy as np
 
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
-from .penalty_search import Search
+from .penalty_search import PenaltySearch
 from .scoring import ScoringProblem
 from .solution import TOL, GroupLassoSolution, evaluate, excuses
 
 
-class GroupLassoMethod(Search):
+class GroupLassoMethod(PenaltySearch):
     """One problem at one penalty after the other, each from the answer before.
 
     Attributes

@@ -16,7 +16,7 @@ import numpy as np
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
 from ..tables.operators.column_passes import column_parts, largest
-from .penalty_search import Search
+from .penalty_search import Ask, PenaltySearch
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, evaluate
 
@@ -27,7 +27,7 @@ MIN_COLUMNS = 256
 NEAR = 1e-9
 
 
-class ColumnSearch(Search):
+class ColumnSearch(PenaltySearch):
     """One problem at one penalty after the other, on the columns in ``working`` only.
 
     ``start`` makes the search on them. What comes out of `settle` is optimal for all columns.
@@ -38,7 +38,7 @@ class ColumnSearch(Search):
         problem: ScoringProblem,
         budget: Budget,
         tol: float,
-        start: Callable[[ScoringProblem], Search],
+        start: Callable[[ScoringProblem], PenaltySearch],
     ) -> None:
         super().__init__(problem, budget)
         self.tol, self.start = tol, start
@@ -66,7 +66,7 @@ class ColumnSearch(Search):
             lambda_max=self.problem.lambda_max,
         )
 
-    def settle(self, ask: Callable[[Search], list[GroupLassoSolution]]) -> list[GroupLassoSolution]:
+    def settle(self, ask: Ask) -> list[GroupLassoSolution]:
         """What ``ask`` gets from this search, on a working set that is large enough for it."""
         while True:
             found = ask(self)

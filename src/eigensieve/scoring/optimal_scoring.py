@@ -22,7 +22,7 @@ from scipy import linalg
 from ..pencil.budget import Budget
 from ..pencil.criteria import fix_signs
 from .group_lasso import GroupLassoSearch
-from .penalty_search import Search, solve_at, solve_for
+from .penalty_search import PenaltySearch, solve_at, solve_for
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution
 
@@ -51,7 +51,7 @@ class ScoredDirection:
     converged: bool
 
 
-def find_directions(
+def find_scored_directions(
     problem: ScoringProblem,
     sizes: Sequence[int | None],
     budget: Budget,
@@ -85,7 +85,7 @@ def find_directions(
     return found
 
 
-class _DirectionSearch(Search):
+class _DirectionSearch(PenaltySearch):
     """One direction at one penalty after the other, each from the scores before."""
 
     def __init__(self, problem: ScoringProblem, budget: Budget, tol: float, max_iter: int) -> None:

@@ -24,7 +24,7 @@ SAME = 1e-9  # relative distance of penalties between which nothing more is look
 SHARP = 0.01  # how well the least penalty with k features is known
 
 
-class Search(ABC):
+class PenaltySearch(ABC):
     """Solves one problem at one penalty after the other, each from the answer before."""
 
     def __init__(self, problem: ScoringProblem, budget: Budget) -> None:
@@ -35,12 +35,15 @@ class Search(ABC):
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
 
-    def settle(self, ask: Callable[[Search], list[GroupLassoSolution]]) -> list[GroupLassoSolution]:
+    def settle(self, ask: Ask) -> list[GroupLassoSolution]:
         """What ``ask`` gets from this search; it may be asked several times."""
         return ask(self)
 
 
-def solve_at(search: Search, alpha: float) -> GroupLassoSolution:
+Ask = Callable[[PenaltySearch], list[GroupLassoSolution]]
+
+
+def solve_at(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
     """The minimiser at alpha lambda_max, by way of penalties from the last one on."""
     goal, last = alpha * search.problem.lambda_max, search.penalty
     steps = max(1, int(np.ceil(np.log(min(goal / last, 1.0)) / np.log(FARTHEST))))
@@ -50,7 +53,7 @@ def solve_at(search: Search, alpha: float) -> GroupLassoSolution:
     return search.solve(goal)
 
 
-def solve_for(search: Search, k: int) -> GroupLassoSolution:
+def solve_for(search: PenaltySearch, k: int) -> GroupLassoSolution:
     """The minimiser with k features, at the least penalty of an interval where there are k.
 
     The path is followed from lambda_max on; where it passes k the penalty is bisected. If k is
@@ -79,7 +82,7 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
     return _least_penalty(search, best, max(lower, default=0.0))
 
 
-def _count(search: Search, solution: GroupLassoSolution) -> int:
+def _count(search: PenaltySearch, solution: GroupLassoSolution) -> int:
     """Features in use, without those that are so near to where they enter that round-off decides.
 
     (Of copies that share a weight, and enter at one penalty, some may be missing just below it.)
@@ -89,12 +92,12 @@ def _count(search: Search, solution: GroupLassoSolution) -> int:
     return int(np.count_nonzero(pull > UNDECIDED * solution.penalty * problem.weights[S]))
 
 
-def _is_clear(search: Search, solution: GroupLassoSolution) -> bool:
+def _is_clear(search: PenaltySearch, solution: GroupLassoSolution) -> bool:
     return _count(search, solution) == solution.support.size
 
 
 def _between(
-    search: Search, high: GroupLassoSolution, low: GroupLassoSolution, k: int
+    search: PenaltySearch, high: GroupLassoSolution, low: GroupLassoSolution, k: int
 ) -> Iterator[GroupLassoSolution]:
     """Answers at penalties between two that have k between their numbers of features."""
     above, below = _count(search, high) - k, _count(search, low) - k
@@ -111,7 +114,9 @@ def _between(
             low, below = found, here
 
 
-def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
+def _least_penalty(
+    search: PenaltySearch, found: GroupLassoSolution, end: float
+) -> GroupLassoSolution:
     """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
     least = MIN_ALPHA * search.problem.lambda_max
     while found.penalty > max(end * (1 + SHARP), least) and search.budget.stop() is None:
