@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
-from ..scoring.gloss import follow_path, select_features
+from ..scoring.gloss import make_search
 from ..scoring.options import check_alpha, check_method
+from ..scoring.penalty_search import solve_at, solve_for
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
 from ..tables.column_statistics import class_sums
@@ -209,12 +210,14 @@ class GroupLassoLDA(GlossClassifier):
         self, problem: ScoringProblem, training: Any, k: int | None, m: int
     ) -> GroupLassoLDA:
         """The minimiser with k features, or at the penalty alpha, and all that follows from it."""
-        budget, tol = Budget(self.time_limit), float(self.tol)
+        budget = Budget(self.time_limit)
         with budget.interruptible():
-            if k is None:
-                (solution,) = follow_path(problem, [self.alpha], self.solver, tol, budget)
+            search = make_search(problem, self.solver, float(self.tol), budget)
+            if k is not None:
+                solution = solve_for(search, k)
             else:
-                solution = select_features(problem, k, self.solver, tol, budget)
+                assert self.alpha is not None
+                solution = solve_at(search, self.alpha)
         stopped = budget.stop()
         if stopped is Status.INTERRUPTED and solution.support.size == 0:
             raise KeyboardInterrupt

@@ -15,8 +15,9 @@ from ..errors import InputError
 from ..pencil.budget import Budget
 from ..pencil.checks import check_choice
 from ..pencil.solution import Status
-from ..scoring.gloss import check_solver, follow_path
+from ..scoring.gloss import make_search
 from ..scoring.options import check_alpha, check_alphas, check_method
+from ..scoring.penalty_search import solve_at, solve_path
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components
@@ -114,7 +115,7 @@ class GroupLassoLDACV(GlossClassifier):
         budget = Budget()
         # what is wrong with the options is told here, once
         problem = ScoringProblem.from_data(data, code, **self._problem_options())
-        check_solver(problem, self.solver)
+        search = make_search(problem, self.solver, tol, budget)
         self.alphas_ = alphas
         folds = Parallel(n_jobs=self.n_jobs)(
             delayed(self._path_errors)(data, code, train, test, most)
@@ -125,7 +126,7 @@ class GroupLassoLDACV(GlossClassifier):
         chosen = self.errors_[i, m - 1]
         self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
         with budget.interruptible():
-            (solution,) = follow_path(problem, alphas[i : i + 1], self.solver, tol, budget)
+            solution = solve_at(search, alphas[i])
         self._take_solution(problem, solution, m, (data, code))
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
@@ -172,8 +173,8 @@ class GroupLassoLDACV(GlossClassifier):
         )
         own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
-        path = follow_path(problem, self.alphas_, self.solver, self.tol, Budget())
-        for i, solution in enumerate(path):
+        search = make_search(problem, self.solver, self.tol, Budget())
+        for i, solution in enumerate(solve_path(search, self.alphas_)):
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
             few = read_columns(data, S) - problem.mean[S]

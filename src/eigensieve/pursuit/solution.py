@@ -221,25 +221,20 @@ def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[fl
     """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
 
     A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
-    are then formed anew in extended precision, if A is an array.
+    are then formed anew in extended precision, if A is an array. If not, its rows are orthonormal,
+    so that no column is longer than 1: it need not be read for the largest sum of |a_ij y_i|.
     """
-    terms = _largest_sum(A, y, penalty), float(np.abs(b * y).sum())
+    in_memory = isinstance(A, np.ndarray)
+    if in_memory:
+        largest = float(penalty_terms(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))
+    else:
+        largest = float(np.linalg.norm(y))
+    terms = largest, float(np.abs(b * y).sum())
     eps = 0.0
     if EPS * max(terms) > SLACK:
-        eps = EPS
-        if isinstance(A, np.ndarray):
-            precise, eps = np.longdouble, LONG_EPS
-            A, b, y = A.astype(precise), b.astype(precise), y.astype(precise)
+        eps = LONG_EPS if in_memory else EPS
+        if in_memory:
+            A, b, y = (values.astype(np.longdouble) for values in (A, b, y))
     unsure = 2.0 * eps * float(np.sqrt(len(A)))
     steepest = float(penalty_terms(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
     return steepest, float((b * y).sum()) - unsure * terms[1]
-
-
-def _largest_sum(A: Any, y: np.ndarray, penalty: str) -> float:
-    """The largest of the sums of |a_ij y_i|, or a bound on it.
-
-    A `RowFactor` has orthonormal rows, so that no column is longer than 1: it need not be read.
-    """
-    if isinstance(A, RowFactor):
-        return float(np.linalg.norm(y))
-    return float(penalty_terms(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))

@@ -6,7 +6,6 @@ none declares a ``SOLVER``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,23 +21,18 @@ from .group_lasso_columns import ColumnSearch
 from .group_lasso_dual import DualGroupLassoSearch, can_solve, suits
 from .group_lasso_variational import VariationalSearch
 from .options import check_alphas, check_method
-from .penalty_search import PenaltySearch, solve_at, solve_for
+from .penalty_search import PenaltySearch, solve_path
 from .scoring import ScoringProblem
 from .solution import TOL, GroupLassoSolution
 
 
-def check_solver(problem: ScoringProblem, solver: str) -> None:
-    """Raise if this solver is not for this problem."""
+def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> PenaltySearch:
+    """The algorithm of that name; "auto": the dual where it is small and smooth."""
     if solver == "dual" and not can_solve(problem):
         raise OptionError(
             "solver 'dual' is for within='diagonal' (or a ridge that is a number), at most 21 "
             "classes, and columns that vary within the classes; use 'working-set'"
         )
-
-
-def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> PenaltySearch:
-    """The algorithm of that name; "auto": the dual where it is small and smooth."""
-    check_solver(problem, solver)
     if isinstance(problem.factor, RowFactor):
         return ColumnSearch(
             problem, budget, tol, lambda part: make_search(part, solver, tol, budget)
@@ -48,38 +42,6 @@ def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget
     if solver == "dual" or (solver == "auto" and suits(problem)):
         return DualGroupLassoSearch(problem, budget, tol)
     return GroupLassoSearch(problem, budget, tol)
-
-
-def follow_path(
-    problem: ScoringProblem,
-    alphas: Sequence[Any] | np.ndarray,
-    solver: str,
-    tol: float,
-    budget: Budget,
-    max_features: int | None = None,
-) -> list[GroupLassoSolution]:
-    """The minimisers at descending shares of lambda_max, until time or features are spent."""
-
-    def follow(search: PenaltySearch) -> list[GroupLassoSolution]:
-        solutions: list[GroupLassoSolution] = []
-        for i, alpha in enumerate(alphas):
-            solution = solve_at(search, float(alpha))
-            too_many = max_features is not None and solution.support.size > max_features
-            if too_many or (solutions and budget.stop() is not None):
-                break
-            solutions.append(solution)
-            budget.report("gloss", "path", i + 1, total=len(alphas))
-        return solutions
-
-    return make_search(problem, solver, tol, budget).settle(follow)
-
-
-def select_features(
-    problem: ScoringProblem, k: int, solver: str, tol: float, budget: Budget
-) -> GroupLassoSolution:
-    """The minimiser with k features, or the nearest number that there is."""
-    (found,) = make_search(problem, solver, tol, budget).settle(lambda s: [solve_for(s, k)])
-    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,5 +161,5 @@ def gloss_path(
     tolerance = check_method(solver, tol)
     problem = ScoringProblem.from_data(X, y, within=within, weights=weights, ridge=ridge)
     with budget.interruptible():
-        found = follow_path(problem, shares, solver, tolerance, budget, most)
+        found = solve_path(make_search(problem, solver, tolerance, budget), shares, most)
     return GlossPath(problem, tuple(found))

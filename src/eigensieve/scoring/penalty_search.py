@@ -6,7 +6,7 @@ For all algorithms that solve one penalty after the other, each from the answer 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -43,7 +43,36 @@ class PenaltySearch(ABC):
 Ask = Callable[[PenaltySearch], list[GroupLassoSolution]]
 
 
+def solve_path(
+    search: PenaltySearch, alphas: Sequence[float] | np.ndarray, max_features: int | None = None
+) -> list[GroupLassoSolution]:
+    """The minimisers at descending shares of lambda_max, until time or features are spent."""
+
+    def follow(search: PenaltySearch) -> list[GroupLassoSolution]:
+        solutions: list[GroupLassoSolution] = []
+        for i, alpha in enumerate(alphas):
+            solution = _go_to(search, float(alpha))
+            too_many = max_features is not None and solution.support.size > max_features
+            if too_many or (solutions and search.budget.stop() is not None):
+                break
+            solutions.append(solution)
+            search.budget.report("gloss", "path", i + 1, total=len(alphas))
+        return solutions
+
+    return search.settle(follow)
+
+
 def solve_at(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
+    """The minimiser at alpha lambda_max."""
+    return solve_path(search, [alpha])[0]
+
+
+def solve_for(search: PenaltySearch, k: int) -> GroupLassoSolution:
+    """The minimiser with k features, or the nearest number that there is."""
+    return search.settle(lambda search: [_seek(search, k)])[0]
+
+
+def _go_to(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
     """The minimiser at alpha lambda_max, by way of penalties from the last one on."""
     goal, last = alpha * search.problem.lambda_max, search.penalty
     steps = max(1, int(np.ceil(np.log(min(goal / last, 1.0)) / np.log(FARTHEST))))
@@ -53,7 +82,7 @@ def solve_at(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
     return search.solve(goal)
 
 
-def solve_for(search: PenaltySearch, k: int) -> GroupLassoSolution:
+def _seek(search: PenaltySearch, k: int) -> GroupLassoSolution:
     """The minimiser with k features, at the least penalty of an interval where there are k.
 
     The path is followed from lambda_max on; where it passes k the penalty is bisected. If k is
