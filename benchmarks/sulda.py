@@ -104,7 +104,10 @@ def report_rivals(
         )
     mu, tol = enough_mu(rows, exact, 0.9), PAPER_EPS / float(np.linalg.norm(target))
     slow, seconds = best_of(
-        1, lambda: solve_bregman(rows, target, Budget(), mu=mu, tol=tol, max_iter=30_000)
+        1,
+        lambda: solve_bregman(
+            rows, target, Budget(), mu=mu, delta=0.9, tau=1.0, tol=tol, max_iter=30_000
+        ),
     )
     end = "converged" if slow.stopped is None else str(slow.stopped)
     off = np.abs(slow.x - exact.x).max() / np.abs(exact.x).max()

@@ -27,7 +27,7 @@ _HOME = {
     "cca_pencil": "tables.view_builders",
     "renormalize": "search.moves",
     "inclusion_bounds": "search.exact.inclusion",
-    "basis_pursuit": "pursuit.basis_pursuit:find_least_norm",  # a solver's file has the public name
+    "basis_pursuit": "pursuit.basis_pursuit",
     "PursuitSolution": "pursuit.solution",
     "ScoringProblem": "scoring.scoring",
     "GroupLassoSolution": "scoring.solution",
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from .pencil.solution import Solution, SolutionPath, Status
     from .proofs.checker import check_proof
     from .proofs.verdict import Verdict
-    from .pursuit.basis_pursuit import find_least_norm as basis_pursuit
+    from .pursuit.basis_pursuit import basis_pursuit
     from .pursuit.solution import PursuitSolution
     from .pursuit.uncorrelated import UncorrelatedFamily
     from .q_alpha.null import QAlphaNull

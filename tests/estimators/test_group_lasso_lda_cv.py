@@ -27,7 +27,7 @@ from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem
 from eigensieve.errors import InputError, OptionError
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.solution import Status
-from eigensieve.scoring import gloss
+from eigensieve.scoring.options import ALPHAS as DEFAULT_ALPHAS
 from tests.oracles.instances import shifted_classes
 
 Data = tuple[np.ndarray, np.ndarray]
@@ -105,15 +105,15 @@ def test_the_default_penalties_and_folds() -> None:
 
 
 def test_the_default_penalties_cannot_be_changed_through_a_model() -> None:
-    before = gloss.ALPHAS.copy()
+    before = DEFAULT_ALPHAS.copy()
     try:
         GroupLassoLDACV(cv=3).fit(*make()).alphas_[0] = 0.9
-        np.testing.assert_array_equal(gloss.ALPHAS, before)
+        np.testing.assert_array_equal(DEFAULT_ALPHAS, before)
     except ValueError:
         pass  # it is read-only
     finally:
-        if gloss.ALPHAS.flags.writeable:
-            gloss.ALPHAS[:] = before
+        if DEFAULT_ALPHAS.flags.writeable:
+            DEFAULT_ALPHAS[:] = before
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy import linalg
 import eigensieve as es
 from eigensieve.pencil.budget import Progress
 from eigensieve.pencil.solution import Status
-from eigensieve.pursuit.solution import row_lengths
+from eigensieve.pursuit.solution import penalty_terms
 from tests.clock import stop_after
 from tests.oracles import cone
 
@@ -76,7 +76,7 @@ def test_larger_problems() -> None:
         assert found.objective == pytest.approx(cone.least_l21(A, B), rel=1e-8)
         apart = es.basis_pursuit(A, B)
         assert found.support.size < apart.support.size  # columns share their rows
-        assert found.objective < row_lengths(apart.x, "l21").sum() * (1 - 1e-6)
+        assert found.objective < penalty_terms(apart.x, "l21").sum() * (1 - 1e-6)
 
 
 def rotation(rng: Rng, q: int) -> np.ndarray:
@@ -115,7 +115,7 @@ def test_planted_rows_come_back_with_exact_zeros_elsewhere(n_rows: int) -> None:
         rows = np.sort(rng.permutation(60)[:n_rows])
         x[rows] = rng.normal(size=(n_rows, 3))
         found = solve(A, A @ x)
-        if found.objective > row_lengths(x, "l21").sum() * (1 - 1e-9):
+        if found.objective > penalty_terms(x, "l21").sum() * (1 - 1e-9):
             recovered += 1
             assert found.support.tolist() == rows.tolist(), seed
             np.testing.assert_allclose(found.x, x, rtol=0, atol=1e-9)
@@ -144,7 +144,7 @@ def test_few_planted_rows_in_small_problems(kind: str) -> None:
         found = es.basis_pursuit(A, A @ x, penalty="l21")
         found.verify(A, A @ x)
         assert found.is_certified, seed
-        assert found.objective <= row_lengths(x, "l21").sum() * (1 + 1e-9), seed
+        assert found.objective <= penalty_terms(x, "l21").sum() * (1 + 1e-9), seed
 
 
 def test_columns_that_are_multiples_of_one() -> None:

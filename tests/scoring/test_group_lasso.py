@@ -166,7 +166,7 @@ def test_screened_features_are_not_used_by_the_optimum() -> None:
 
 
 def screen(search: GroupLassoSearch, penalty: float) -> np.ndarray:
-    search.t, search.enough = penalty * search.problem.weights, 1e-10
+    search.t = penalty * search.problem.weights
     return search._screen(penalty)
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import ElasticNet
 
 from eigensieve import ScoringProblem
 from eigensieve.pencil.budget import Budget
-from eigensieve.scoring.optimal_scoring import ScoredDirection, find_directions
+from eigensieve.scoring.optimal_scoring import ScoredDirection, find_scored_directions
 from tests.clock import stop_after
 from tests.oracles.instances import shifted_classes as make
 
@@ -80,7 +80,7 @@ def search(
     max_iter: int = 500,
 ) -> list[ScoredDirection]:
     sizes = [None] * problem.target.shape[1]
-    return find_directions(
+    return find_scored_directions(
         problem, sizes, budget or Budget(), alpha=alpha, tol=tol, max_iter=max_iter
     )
 
@@ -262,5 +262,5 @@ def test_a_number_of_features_when_the_time_is_up(
     """The scores of the start have no feature yet at the first penalty that is looked at."""
     problem = ScoringProblem.from_data(*make(40, 100, 5, seed=8, shift=1.0))
     stop_after(monkeypatch, looks)
-    found = find_directions(problem, [k], Budget(), alpha=None, tol=TOL, max_iter=500)
+    found = find_scored_directions(problem, [k], Budget(), alpha=None, tol=TOL, max_iter=500)
     assert len(found) <= 1

@@ -11,7 +11,8 @@ from scipy import linalg, sparse
 from eigensieve import ScoringProblem
 from eigensieve.errors import InputError, OptionError
 from eigensieve.pencil.budget import Budget
-from eigensieve.scoring.gloss import make_search, solve_at
+from eigensieve.scoring.gloss import make_search
+from eigensieve.scoring.penalty_search import solve_at
 from tests.oracles import group_lasso as oracle
 
 # name: sizes of the classes, columns
@@ -145,7 +146,7 @@ def test_scores_are_orthonormal_contrasts(shape: str) -> None:
 @pytest.mark.parametrize("ridge", RIDGES)
 @pytest.mark.parametrize("within", WITHIN)
 def test_products_are_those_of_the_dense_matrices(within: str, ridge: str) -> None:
-    """slope (of all features and some), gram, curvatures, stretch, correlations, residual."""
+    """slope (of all features and some), gram, curvatures, form, correlations, residual."""
     X, y, options = make("four classes, unbalanced", ridge, True)
     p, rng = X.shape[1], np.random.default_rng(1)
     problem = ScoringProblem.from_data(X, y, within=within, **options)
@@ -164,7 +165,7 @@ def test_products_are_those_of_the_dense_matrices(within: str, ridge: str) -> No
     np.testing.assert_allclose(problem.residual(S, B[S]), T - F @ B, **near)
     np.testing.assert_allclose(problem.gram(S), (F.T @ F + R)[np.ix_(S, S)], **near)
     np.testing.assert_allclose(problem.curvatures, np.diag(F.T @ F + R), **near)
-    np.testing.assert_allclose(problem.stretch(S, B[S]), B.T @ R @ B, **near)
+    np.testing.assert_allclose(problem.quadratic_form(S, B[S]), B.T @ R @ B, **near)
     np.testing.assert_allclose(problem.correlations, F.T @ T, **near)
 
 
@@ -200,18 +201,18 @@ def test_std_weights_are_one_for_constant_columns() -> None:
         np.testing.assert_allclose(np.delete(problem.weights, 3), np.delete(X.std(axis=0), 3))
 
 
-def test_copies_are_spare_only_without_a_quadratic_term() -> None:
+def test_copies_are_redundant_only_without_a_quadratic_term() -> None:
     X, y, _ = make("two classes", "none", False)
     X = np.hstack([X[:, :4], -X[:, [1]], X[:, [1]], X[:, [0]]])  # copies: 1, 4, 5 and 0, 6
     p = X.shape[1]
-    spare = ScoringProblem.from_data(X, y).spare
-    assert np.flatnonzero(spare).tolist() == [4, 5, 6]
+    redundant = ScoringProblem.from_data(X, y).is_redundant
+    assert np.flatnonzero(redundant).tolist() == [4, 5, 6]
     weights = np.ones(p)
     weights[5] = 0.5
-    spare = ScoringProblem.from_data(X, y, weights=weights).spare
-    assert np.flatnonzero(spare).tolist() == [1, 4, 6]
+    redundant = ScoringProblem.from_data(X, y, weights=weights).is_redundant
+    assert np.flatnonzero(redundant).tolist() == [1, 4, 6]
     for options in ({"ridge": 0.1}, {"within": "diagonal"}, {"ridge": 0.1 * np.eye(p)}):
-        assert not ScoringProblem.from_data(X, y, **options).spare.any()
+        assert not ScoringProblem.from_data(X, y, **options).is_redundant.any()
 
 
 def test_the_data_are_not_changed() -> None:

@@ -36,7 +36,7 @@ def test_products_are_those_of_the_samples(form: str, shape: tuple[int, int]) ->
 def test_copies_are_spared() -> None:
     X, y = make_classes((80, 30), 2)
     found = ScoringProblem.from_stats(ClassStats.from_data(X, y, form="gram"))
-    assert np.flatnonzero(found.spare).tolist() == [20]
+    assert np.flatnonzero(found.is_redundant).tolist() == [20]
 
 
 def test_diagonal_is_the_same_but_for_digits() -> None:

@@ -147,11 +147,11 @@ def run_small_pursuit() -> None:
     """Basis pursuit, and the primal steps of its simplex, which easy problems do not need."""
     import numpy as np
 
-    from ..pursuit.basis_pursuit import find_least_norm
+    from ..pursuit.basis_pursuit import basis_pursuit
     from ..pursuit.simplex_kernel import repair
 
     rng = np.random.default_rng(0)
-    find_least_norm(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
+    basis_pursuit(rng.normal(size=(8, 30)), rng.normal(size=(8, 2)))
     rows, one = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.ones(2)
     repair(rows, one, np.arange(2), one.copy(), np.eye(2), one.copy(), one @ rows, 0.0, 9)
 

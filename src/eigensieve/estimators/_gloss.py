@@ -12,10 +12,9 @@ from ..pencil.checks import check_k
 from ..pencil.criteria import fix_signs
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import GroupLassoSolution
-from ..tables.column_statistics import class_means
 from ..tables.statistics import ClassStats
 from ._projected import ProjectedClassifier
-from ._rules import RULES, Rule, discriminant, make_linear_rule, make_rule
+from ._rules import RULES, Rule, make_linear_rule, make_rule
 
 ENDED = 1e-5  # alpha at which a path without a ridge has no more to give
 GLOSS_RULES = ("penalized", *RULES)
@@ -24,8 +23,14 @@ GLOSS_RULES = ("penalized", *RULES)
 class GlossClassifier(ProjectedClassifier):
     """The discriminant directions of a group lasso, and a rule in their space."""
 
+    within: str
+    weights: Any
+    ridge: Any
     rule: str
     _takes_tables = True
+
+    def _problem_options(self) -> dict[str, Any]:
+        return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
 
     def _take_solution(
         self,
@@ -57,7 +62,7 @@ class GlossClassifier(ProjectedClassifier):
             rule = self._rule_of_stats(training)
         else:
             data, code = training
-            rule = make_gloss_rule(self.rule, self._project(data), code, self.priors_)
+            rule = make_rule(self.rule, self._project(data), code, self.priors_)
         self._set_rule(rule)
 
     def _rule_of_stats(self, stats: ClassStats) -> Rule:
@@ -65,17 +70,8 @@ class GlossClassifier(ProjectedClassifier):
         S = np.flatnonzero(self.support_)
         V = self.scalings_[S]
         means = (stats.means[:, S] - self.xbar_[S]) @ V
-        if self.rule == "penalized":
-            return discriminant(means, np.eye(V.shape[1]), self.priors_)
         within = V.T @ stats.within_scatter()[np.ix_(S, S)] @ V
         return make_linear_rule(self.rule, means, within, self.priors_)
-
-
-def make_gloss_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) -> Rule:
-    """The rule of that name; for "penalized" the covariance is S, that is I after projection."""
-    if rule == "penalized":
-        return discriminant(class_means(Z, code), np.eye(Z.shape[1]), priors)
-    return make_rule(rule, Z, code, priors)
 
 
 def tell_if_not(k: int, found: int, alpha: float, of: str = "", stacklevel: int = 3) -> None:

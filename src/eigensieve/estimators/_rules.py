@@ -104,8 +104,10 @@ def make_rule(rule: str, Z: np.ndarray, code: np.ndarray, priors: np.ndarray) ->
 def make_linear_rule(
     rule: str, means: np.ndarray, within: np.ndarray, priors: np.ndarray
 ) -> LinearRule:
-    """The rule "centroid" or "lda" from class means and the covariance of projected rows."""
-    return nearest_centroid(means) if rule == "centroid" else discriminant(means, within, priors)
+    """The rule from class means and the covariance of projected rows; of "penalized" that is I."""
+    if rule == "centroid":
+        return nearest_centroid(means)
+    return discriminant(means, np.eye(len(within)) if rule == "penalized" else within, priors)
 
 
 def check_priors(given: Any, frequencies: np.ndarray) -> np.ndarray:

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
-from ..scoring.gloss import check_alpha, check_method, make_search, run_search
-from ..scoring.penalty_search import Search, solve_at, solve_for
+from ..scoring.gloss import make_search
+from ..scoring.options import check_alpha, check_method
+from ..scoring.penalty_search import solve_at, solve_for
 from ..scoring.scoring import ScoringProblem
-from ..scoring.solution import TOL, GroupLassoSolution
+from ..scoring.solution import TOL
 from ..tables.column_statistics import class_sums
 from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
 from ._partial import add_part, counting, wait_for_more
@@ -201,42 +202,29 @@ class GroupLassoLDA(GlossClassifier):
             check_alpha(self.alpha)
         check_rule(self.rule, self.priors, GLOSS_RULES)
 
-    def _problem_options(self) -> dict[str, Any]:
-        return {"within": self.within, "weights": self.weights, "ridge": self.ridge}
-
     def _finish(
         self, problem: ScoringProblem, training: Any, k: int | None, m: int
     ) -> GroupLassoLDA:
-        """Find everything, and tell what is not as it was asked for."""
-        stopped, kept = self._find(problem, training, k, m)
-        warn_or_reraise(stopped or self.solution_.status, kept, stacklevel=4)
-        if k is not None and stopped is None:
-            tell_if_not(k, self.solution_.support.size, self.alpha_, stacklevel=4)
-        return self
-
-    def _find(
-        self, problem: ScoringProblem, training: Any, k: int | None, m: int
-    ) -> tuple[Status | None, object]:
-        """The minimiser with k features, or at the penalty alpha, and what follows from it.
-
-        Returns why the search ended early, if it did, and what was kept, in words.
-        """
+        """The minimiser with k features, or at the penalty alpha, and all that follows from it."""
         budget = Budget(self.time_limit)
-
-        def ask(search: Search) -> list[GroupLassoSolution]:
-            if k is not None:
-                return [solve_for(search, k)]
-            assert self.alpha is not None
-            return [solve_at(search, self.alpha)]
-
         with budget.interruptible():
             search = make_search(problem, self.solver, float(self.tol), budget)
-            (solution,) = run_search(search, ask)
+            if k is not None:
+                solution = solve_for(search, k)
+            else:
+                assert self.alpha is not None
+                solution = solve_at(search, self.alpha)
         stopped = budget.stop()
         if stopped is Status.INTERRUPTED and solution.support.size == 0:
             raise KeyboardInterrupt
         self._take_solution(problem, solution, m, training)
-        if k is not None:
-            return stopped, f"{solution}; {k} features were asked for"
-        # at a time limit what was asked for may be there all the same: its status tells
-        return None if stopped is Status.TIME_LIMIT else stopped, solution
+        if k is None:
+            # at a time limit what was asked for may be there all the same: its status tells
+            stopped = None if stopped is Status.TIME_LIMIT else stopped
+            warn_or_reraise(stopped or solution.status, solution, stacklevel=4)
+            return self
+        kept = f"{solution}; {k} features were asked for"
+        warn_or_reraise(stopped or solution.status, kept, stacklevel=4)
+        if stopped is None:
+            tell_if_not(k, solution.support.size, solution.alpha, stacklevel=4)
+        return self

@@ -11,15 +11,17 @@ from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import indexable
 
-from ..errors import InputError, OptionError
+from ..errors import InputError
 from ..pencil.budget import Budget
+from ..pencil.checks import check_choice
 from ..pencil.solution import Status
-from ..scoring.gloss import check_alpha, check_alphas, check_method, make_search, run_search
-from ..scoring.penalty_search import solve_at
+from ..scoring.gloss import make_search
+from ..scoring.options import check_alpha, check_alphas, check_method
+from ..scoring.penalty_search import solve_at, solve_path
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
-from ._gloss import GLOSS_RULES, GlossClassifier, count_components, make_gloss_rule
-from ._rules import check_priors, check_rule
+from ._gloss import GLOSS_RULES, GlossClassifier, count_components
+from ._rules import check_priors, check_rule, make_rule
 from ._shared import warn_or_reraise
 from ._validation import read_columns
 
@@ -106,17 +108,15 @@ class GroupLassoLDACV(GlossClassifier):
     ) -> GroupLassoLDACV:
         """Choose, and fit to all rows; ``groups`` are for a cv that keeps them together."""
         tol = check_method(self.solver, self.tol)
-        if not isinstance(self.selection, str) or self.selection not in SELECTIONS:
-            raise OptionError(
-                f"selection is {self.selection!r}; it must be one of {', '.join(SELECTIONS)}"
-            )
+        check_choice(self.selection, "selection", SELECTIONS)
         alphas = self._check_alphas()
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
         data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
         most = count_components(self.n_components, self.classes_.size - 1)
         budget = Budget()
-        problem = self._pose(data, code)  # what is wrong with the options is told here, once
+        # what is wrong with the options is told here, once
+        problem = ScoringProblem.from_data(data, code, **self._problem_options())
         search = make_search(problem, self.solver, tol, budget)
         self.alphas_ = alphas
         folds = Parallel(n_jobs=self.n_jobs)(
@@ -128,7 +128,7 @@ class GroupLassoLDACV(GlossClassifier):
         chosen = self.errors_[i, m - 1]
         self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
         with budget.interruptible():
-            (solution,) = run_search(search, lambda s: [solve_at(s, float(self.alphas_[i]))])
+            solution = solve_at(search, alphas[i])
         self._take_solution(problem, solution, m, (data, code))
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
@@ -160,25 +160,19 @@ class GroupLassoLDACV(GlossClassifier):
             raise InputError("a fold has one class only to learn from; use fewer, stratified folds")
         return splits
 
-    def _pose(self, data: Any, code: np.ndarray) -> ScoringProblem:
-        return ScoringProblem.from_data(
-            data, code, within=self.within, weights=self.weights, ridge=self.ridge
-        )
-
     def _path_errors(
         self, data: Any, code: np.ndarray, train: np.ndarray, test: np.ndarray, most: int
     ) -> tuple[np.ndarray, bool]:
         """The error rates of one fold, (alphas, directions), and whether all converged."""
         here, counts = np.unique(code[train], return_counts=True)  # a fold may lack a class
-        problem = self._pose(data[train], code[train])
-        search = make_search(problem, self.solver, self.tol, Budget())
+        problem = ScoringProblem.from_data(data[train], code[train], **self._problem_options())
         priors = check_priors(
             None if self.priors is None else self.priors_[here], counts / train.size
         )
         own = np.searchsorted(here, code[train])
         errors, converged = np.empty((self.alphas_.size, most)), True
-        path = run_search(search, lambda s: [solve_at(s, float(a)) for a in self.alphas_])
-        for i, solution in enumerate(path):
+        search = make_search(problem, self.solver, self.tol, Budget())
+        for i, solution in enumerate(solve_path(search, self.alphas_)):
             S, converged = solution.support, converged and solution.is_certified
             V, _ = problem.discriminate(S, solution.rows, solution.penalty)
             few = read_columns(data, S) - problem.mean[S]
@@ -186,7 +180,7 @@ class GroupLassoLDACV(GlossClassifier):
             guess = here[np.full(test.size, priors.argmax())]
             for m in range(most):
                 if m < V.shape[1]:
-                    rule = make_gloss_rule(self.rule, Z[:, : m + 1], own, priors)
+                    rule = make_rule(self.rule, Z[:, : m + 1], own, priors)
                     guess = here[rule.scores(Z_test[:, : m + 1]).argmax(axis=1)]
                 errors[i, m] = np.mean(guess != code[test])
         return errors, converged

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..pencil.checks import check_k, check_number
-from ..pencil.criteria import fix_signs
+from ..pencil.criteria import TINY, fix_signs
 from ..pencil.wording import rounded_down
 from ..scoring.penalized_lda import (
     PenalizedDirections,
@@ -151,7 +151,7 @@ class PenalizedLDA(ProjectedClassifier):
             check_number(self.alpha, "alpha", 0.0, BIGGEST, "a number >= 0, or 'auto'")
         for name in ("fusion", "ridge"):
             check_number(getattr(self, name), name, 0.0, BIGGEST, "a number >= 0")
-        check_number(self.tol, "tol", np.finfo(np.float64).tiny, BIGGEST, "a positive number")
+        check_number(self.tol, "tol", TINY, BIGGEST, "a positive number")
         check_k(self.max_iter, "max_iter")
         if self.n_components is not None:
             check_k(self.n_components, "n_components")

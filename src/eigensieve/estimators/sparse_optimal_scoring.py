@@ -12,8 +12,8 @@ from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.checks import check_k, check_number
 from ..pencil.solution import Status
-from ..scoring.gloss import check_alpha
-from ..scoring.optimal_scoring import ScoredDirection, find_directions
+from ..scoring.optimal_scoring import ScoredDirection, find_scored_directions
+from ..scoring.options import check_alpha
 from ..scoring.scoring import ScoringProblem
 from ..tables.column_statistics import class_contrasts
 from ._gloss import count_components, tell_if_not
@@ -137,7 +137,7 @@ class SparseOptimalScoring(ProjectedClassifier):
             sizes.append(clip_k(k, data.shape[1]))  # here: its warning is for the caller's line
         sizes = sizes * m if len(sizes) == 1 else sizes or [None] * m
         with budget.interruptible():
-            found = find_directions(
+            found = find_scored_directions(
                 problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
             )
         stopped = budget.stop()

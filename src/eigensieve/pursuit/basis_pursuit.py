@@ -5,7 +5,6 @@ None of them is a solver of pencils, so none declares a ``SOLVER``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,20 +16,19 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
-from ..pencil.checks import check_number
-from ..pencil.row_factor import RowFactor
+from ..pencil.checks import check_choice, check_number
 from .bregman import check_bregman, enough_mu, solve_bregman
-from .pursuit_columns import pursue_by_columns
+from .pursuit_columns import Pursue, pursue_by_columns
 from .row_pursuit import solve_row_sparse
 from .simplex import solve_simplex
-from .solution import Answer, OrthonormalForm, PursuitSolution, check_penalty, judge
+from .solution import PENALTIES, Answer, OrthonormalForm, PursuitSolution, judge
 
 RANK_TOL = 1e-12
 METHODS = ("simplex", "bregman")
 BREGMAN: dict[str, Any] = {"mu": "auto", "delta": 0.9, "tau": 1.0, "tol": 1e-5, "max_iter": 20_000}
 
 
-def find_least_norm(
+def basis_pursuit(
     A: ArrayLike,
     b: ArrayLike,
     *,
@@ -97,11 +95,6 @@ def find_least_norm(
     return replace(solution, n_iter=answer.n_iter, seconds=budget.seconds)
 
 
-# help, errors and pickles show the public name; this room has a file of that name
-find_least_norm.__module__ = "eigensieve"
-find_least_norm.__name__ = find_least_norm.__qualname__ = "basis_pursuit"
-
-
 def _check_data(A: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     if sparse.issparse(A) or isinstance(A, LinearOperator):
         raise InputError("A must be a dense array; toarray() makes one of a sparse matrix")
@@ -130,9 +123,8 @@ def _to_real(values: ArrayLike) -> np.ndarray:
 
 def check_method(penalty: Any, solver: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options of the solver, complete; an error for what does not go together."""
-    check_penalty(penalty)
-    if not isinstance(solver, str) or solver not in METHODS:
-        raise OptionError(f"solver is {solver!r}; it must be one of {', '.join(METHODS)}")
+    check_choice(penalty, "penalty", PENALTIES)
+    check_choice(solver, "solver", METHODS)
     if solver == "bregman" and penalty != "l1":
         raise OptionError(f"solver 'bregman' is for penalty 'l1', not {penalty!r}; use 'simplex'")
     known = BREGMAN if solver == "bregman" else {}
@@ -149,40 +141,34 @@ def check_method(penalty: Any, solver: Any, options: dict[str, Any]) -> dict[str
 
 
 def pursue(
-    rows: np.ndarray | RowFactor,
+    rows: Any,
     target: np.ndarray,
     penalty: str,
     solver: str,
     budget: Budget,
     options: dict[str, Any],
 ) -> Answer:
-    """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p)."""
+    """x (p, q) of least norm with rows x = target, for orthonormal rows (g, p): array or factor."""
     options = check_method(penalty, solver, options)
-    if isinstance(rows, RowFactor):
-        return _pursue_in_passes(rows, target, penalty, solver, budget)
-    if solver == "bregman" and options["mu"] != "auto":
-        return solve_bregman(rows, target, budget, **options)
-    find: Callable[..., Answer] = solve_simplex if penalty == "l1" else _pursue_rows
-    if solver == "bregman":
-        find = partial(_iterate, options=options)
-    unit = float(np.abs(target).max(initial=0.0)) or 1.0  # squares must not vanish
-    answer = find(rows, target / unit, budget)
-    return replace(answer, x=answer.x * unit)
-
-
-def _pursue_in_passes(
-    rows: RowFactor, target: np.ndarray, penalty: str, solver: str, budget: Budget
-) -> Answer:
-    """The same where the rows are no array: by working sets of columns."""
-    if solver == "bregman":
+    in_memory = isinstance(rows, np.ndarray)
+    if solver == "bregman" and not in_memory:
         raise OptionError(
             "solver 'bregman' needs a dense table in memory; use 'simplex', which is exact"
         )
+    if solver == "bregman" and options["mu"] != "auto":
+        return solve_bregman(rows, target, budget, **options)
+    find: Pursue = solve_simplex if penalty == "l1" else _pursue_rows
+    if solver == "bregman":
+        find = partial(_iterate, options=options)
 
-    def solve(few: np.ndarray, values: np.ndarray, left: Budget) -> Answer:
-        return pursue(few, values, penalty, solver, left, {})
+    def find_in_memory(rows: np.ndarray, target: np.ndarray, budget: Budget) -> Answer:
+        unit = float(np.abs(target).max(initial=0.0)) or 1.0  # squares must not vanish
+        answer = find(rows, target / unit, budget)
+        return replace(answer, x=answer.x * unit)
 
-    return pursue_by_columns(rows, target, penalty, budget, solve)
+    if in_memory:
+        return find_in_memory(rows, target, budget)
+    return pursue_by_columns(rows, target, penalty, budget, find_in_memory)
 
 
 def _iterate(

@@ -19,8 +19,10 @@ from scipy import linalg
 from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.checks import check_k, check_number
+from ..pencil.criteria import EPS, TINY
 from ..pencil.solution import Status
-from .solution import Answer, first_copies
+from ..tables.copies import first_copies
+from .solution import Answer
 
 MARGIN = 1.05  # of mu above its threshold
 POLL = 20  # iterations between looks at the clock
@@ -31,9 +33,9 @@ def check_bregman(mu: Any, delta: Any, tau: Any, tol: Any, max_iter: Any) -> Non
     """Raise unless the parameters make sense; mu may be "auto"."""
     biggest = np.finfo(float).max
     if not (isinstance(mu, str) and mu == "auto"):
-        check_number(mu, "mu", np.finfo(float).tiny, biggest, "a positive number, or 'auto'")
+        check_number(mu, "mu", TINY, biggest, "a positive number, or 'auto'")
     for value, name in ((delta, "delta"), (tau, "tau"), (tol, "tol")):
-        check_number(value, name, np.finfo(float).tiny, biggest, "a positive number")
+        check_number(value, name, TINY, biggest, "a positive number")
     if tau * delta > 1.0:
         raise OptionError(f"tau * delta is {tau * delta:g}; the iteration needs at most 1")
     check_k(max_iter, "max_iter")
@@ -45,10 +47,10 @@ def solve_bregman(
     budget: Budget,
     *,
     mu: float,
-    delta: float = 0.9,
-    tau: float = 1.0,
-    tol: float = 1e-5,
-    max_iter: int = 20_000,
+    delta: float,
+    tau: float,
+    tol: float,
+    max_iter: int,
 ) -> Answer:
     """x (p, q) and y (g, q), until |rows x - target| <= tol |target|."""
     enough = tol * float(np.linalg.norm(target))
@@ -88,7 +90,7 @@ def _threshold(rows: np.ndarray, x: np.ndarray, y0: np.ndarray) -> float:
     y1 = linalg.lstsq(rows[:, S].T, share)[0]
     free = ~np.isin(first, first[S])
     s, t = rows[:, free].T @ y0, rows[:, free].T @ y1
-    moving = np.abs(t) > np.finfo(float).eps * np.abs(t).max(initial=0.0)
+    moving = np.abs(t) > EPS * np.abs(t).max(initial=0.0)
     room = (1.0 - np.sign(t[moving]) * s[moving]) / np.abs(t[moving])
     # in units of the largest weight; without other columns every mu will do
     least = float(room.min(initial=1.0 / np.abs(share).max())) * np.abs(share).max()

@@ -16,7 +16,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..tables.operators.column_passes import largest
-from .solution import Answer, OrthonormalForm, row_lengths
+from .solution import Answer, OrthonormalForm, penalty_terms
 
 SET_ENTRIES = 2**21  # of the first working set (16 MB), and of what joins it at once
 MIN_COLUMNS = 4  # times the rank
@@ -59,7 +59,7 @@ def pursue_by_columns(
 
 def _steepest(rows: Any, y: np.ndarray, penalty: str) -> np.ndarray:
     """|u_j'y| (p,), the largest over the columns of y or their length."""
-    sums = row_lengths(rows.T @ y, penalty)
+    sums = penalty_terms(rows.T @ y, penalty)
     return sums if sums.ndim == 1 else sums.max(axis=1)
 
 

@@ -24,8 +24,10 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
+from ..pencil.criteria import TINY
 from ..pencil.solution import Status
-from .solution import Answer, first_copies, row_lengths
+from ..tables.copies import first_copies
+from .solution import Answer, penalty_terms
 
 MAX_FIRST_COLUMNS_RATIO = 2  # times g q columns in the first working set: vertices have g q at most
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual
@@ -56,12 +58,12 @@ def solve_row_sparse(
     ``start`` (p, q) is some solution of the constraint; the columns it uses start the working set.
     """
     search = _Search(rows, target, budget)
-    r = row_lengths(start, "l21")
+    r = penalty_terms(start, "l21")
     longest = np.argsort(-r, kind="stable")[: MAX_FIRST_COLUMNS_RATIO * target.size]
     work = search.spanning(np.sort(longest[r[longest] > 0]))
     for _ in range(MAX_ROUNDS):
         found = search.finish(search.minimise(work, r[work]))
-        sizes = row_lengths(rows.T @ found.Y, "l21")
+        sizes = penalty_terms(rows.T @ found.Y, "l21")
         violated = np.setdiff1d(np.flatnonzero(sizes > 1.0 + VIOLATION), found.work)
         if violated.size == 0 or search.stopped is not None:
             break
@@ -160,15 +162,15 @@ class _Search:
         return self._gap(point.x, point.Y, point.work)
 
     def _gap(self, x: np.ndarray, Y: np.ndarray, work: np.ndarray) -> float:
-        objective = float(row_lengths(x, "l21").sum())
-        longest = max(1.0, float(row_lengths(self.rows[:, work].T @ Y, "l21").max()))
+        objective = float(penalty_terms(x, "l21").sum())
+        longest = max(1.0, float(penalty_terms(self.rows[:, work].T @ Y, "l21").max()))
         return (objective - float((self.target * Y).sum()) / longest) / objective
 
     def minimise(self, work: np.ndarray, r: np.ndarray) -> _Point:
         """Interior points, until the gap on these columns is small."""
         r = np.maximum(r, MIN_START_SHARE * r.mean())
         point = self.point(work, r)
-        scale = INSIDE / float(row_lengths(point.Z, "l21").max())
+        scale = INSIDE / float(penalty_terms(point.Z, "l21").max())
         best = point = self.point(work, r / scale, point.Y * scale)
         smallest, shrink = self.gap(point), FIRST
         for _ in range(MAX_STEPS):
@@ -288,5 +290,5 @@ def _room_in_ball(Z: np.ndarray, step: np.ndarray) -> float:
     b = np.einsum("ij,ij->i", Z, step)
     c = 1.0 - np.einsum("ij,ij->i", Z, Z)
     # the positive root of a t^2 + 2 b t = c, without cancellation
-    room = c / np.maximum(b + np.sqrt(b * b + a * c), np.finfo(float).tiny)
+    room = c / np.maximum(b + np.sqrt(b * b + a * c), TINY)
     return min(1.0, TO_BOUNDARY * float(room.min()))

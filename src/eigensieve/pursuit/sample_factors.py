@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from ..errors import InputError
+from ..pencil.criteria import EPS
 from ..pencil.row_factor import weighted_gram
 from ..tables.column_statistics import (
     ColumnStats,
@@ -24,15 +25,14 @@ from ..tables.column_statistics import (
     class_means,
     class_sums,
 )
+from ..tables.copies import first_copies, unify, unify_copies
 from ..tables.device_pencil import DeviceFactor
 from ..tables.kinds.arrays import is_device_array, like, to_numpy
 from ..tables.kinds.big_table import BigTable
 from ..tables.operators.column_passes import column_parts
 from ..tables.statistics import ClassStats
-from .solution import first_copies, unify, unify_copies
 from .spanned_rows import Scores, SpannedRows, centred_blocks
 
-EPS = float(np.finfo(float).eps)
 # The squares in a Gram matrix cost digits: they are made good where more than this would be lost.
 LOSS = 1e-13
 NEARLY = 1e-3  # of orthonormal: one correction from there gives all digits

@@ -18,26 +18,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from ..errors import InputError, OptionError, VerificationError
-from ..pencil.row_factor import RowFactor, column_squares
+from ..errors import InputError, VerificationError
+from ..pencil.criteria import EPS, TINY
+from ..pencil.row_factor import RowFactor
 from ..pencil.solution import Status
+from ..tables.copies import unify_copies
 
 PENALTIES = ("l1", "l21")
-SAME = 1e-12  # columns as near as this, relatively, count as identical
+SLACK = 1e-12  # |A'y| may exceed 1 by this: round-off
 INCONSISTENT = 1e-8  # part of b that no x explains
-TINY = float(np.finfo(float).tiny)
-EPS = float(np.finfo(float).eps)
 LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
 
 
-def check_penalty(penalty: Any) -> str:
-    """The penalty, if there is one of that name."""
-    if not isinstance(penalty, str) or penalty not in PENALTIES:
-        raise OptionError(f"penalty is {penalty!r}; it must be one of {', '.join(PENALTIES)}")
-    return penalty
-
-
-def row_lengths(x: np.ndarray, penalty: str) -> np.ndarray:
+def penalty_terms(x: np.ndarray, penalty: str) -> np.ndarray:
     """What the penalty adds up, and the dual norm takes the largest of."""
     if penalty == "l1" or x.ndim == 1:
         return np.abs(x)
@@ -86,7 +79,7 @@ class PursuitSolution:
     @property
     def support(self) -> np.ndarray:
         """Sorted indices of the entries (rows) of x that are not zero."""
-        return np.flatnonzero(row_lengths(self.x, "l21"))
+        return np.flatnonzero(penalty_terms(self.x, "l21"))
 
     @property
     def gap(self) -> float:
@@ -120,7 +113,7 @@ class PursuitSolution:
                 f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
             )
         residual = relative_residual(matrix, self.x, target)
-        objective = float(row_lengths(self.x, self.penalty).sum())
+        objective = float(penalty_terms(self.x, self.penalty).sum())
         steepest, bound = dual_figures(matrix, target, self.y, self.penalty)
         unit = max(objective, abs(bound), TINY)
         if not abs(objective - self.objective) <= tol * unit:
@@ -135,49 +128,6 @@ class PursuitSolution:
             raise VerificationError(
                 f"optimal, with a gap of {self.gap:.2e}, residual {residual:.2e}"
             )
-
-
-def first_copies(columns: np.ndarray | RowFactor) -> np.ndarray:
-    """For every column (g, p) the lowest index of one that equals it, up to sign and round-off.
-
-    Equal columns have equal sums with any weights: only neighbours in that order are compared.
-    """
-    first = np.arange(columns.shape[1])
-    sums = np.abs(np.cos(np.arange(1, len(columns) + 1)) @ columns)
-    order = np.argsort(sums, kind="stable")
-    lengths = np.sqrt(column_squares(columns))
-    close = np.diff(sums[order]) <= SAME * len(columns) * lengths[order[1:]]
-    edges = np.flatnonzero(np.diff(close, prepend=False, append=False))
-    for start, stop in edges.reshape(-1, 2):  # runs of neighbours that are close
-        group = order[start : stop + 1]
-        waiting = np.sort(group[lengths[group] > 0])
-        while waiting.size > 1:
-            one, others = waiting[0], waiting[1:]
-            off = np.minimum(
-                np.linalg.norm(columns[:, others] - columns[:, [one]], axis=0),
-                np.linalg.norm(columns[:, others] + columns[:, [one]], axis=0),
-            )
-            same = off <= SAME * lengths[one]
-            first[others[same]] = one
-            waiting = others[~same]
-    return first
-
-
-def unify_copies(columns: np.ndarray, data: np.ndarray) -> None:
-    """Make copies equal to the last digit, so that round-off does not choose among them.
-
-    Copies are those of the data that ``columns`` were made from (round-off may have moved the
-    latter apart by the data's condition), and what cutting off directions made equal.
-    """
-    for first in (first_copies(data), first_copies(columns)):
-        unify(columns, first)
-
-
-def unify(columns: np.ndarray, first: np.ndarray) -> None:
-    """Make every column equal to that of which it is a copy, or its negative."""
-    copies = np.flatnonzero(first != np.arange(first.size))
-    own, models = columns[:, copies], columns[:, first[copies]]
-    columns[:, copies] = np.sign(np.einsum("ij,ij->j", own, models)) * models
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,14 +197,14 @@ def judge(
     """x and y with what they are worth: y is scaled to satisfy the dual, whatever it was."""
     steepest, bound = dual_figures(A, b, y, penalty)
     margin = 0.0
-    while steepest > 1.0 + SAME:
+    while steepest > 1.0 + SLACK:
         y = y / (steepest * (1.0 + margin))
         steepest, bound = dual_figures(A, b, y, penalty)
-        margin = max(SAME, 4.0 * margin)  # a large y is moved by its own rounding
+        margin = max(SLACK, 4.0 * margin)  # a large y is moved by its own rounding
     solution = PursuitSolution(
         x=x,
         y=y,
-        objective=float(row_lengths(x, penalty).sum()),
+        objective=float(penalty_terms(x, penalty).sum()),
         bound=bound / max(1.0, steepest),
         residual=relative_residual(A, x, b),
         penalty=penalty,
@@ -271,25 +221,20 @@ def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[fl
     """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
 
     A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
-    are then formed anew in extended precision, if A is an array.
+    are then formed anew in extended precision, if A is an array. If not, its rows are orthonormal,
+    so that no column is longer than 1: it need not be read for the largest sum of |a_ij y_i|.
     """
-    terms = _largest_sum(A, y, penalty), float(np.abs(b * y).sum())
+    in_memory = isinstance(A, np.ndarray)
+    if in_memory:
+        largest = float(penalty_terms(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))
+    else:
+        largest = float(np.linalg.norm(y))
+    terms = largest, float(np.abs(b * y).sum())
     eps = 0.0
-    if EPS * max(terms) > SAME:
-        eps = EPS
-        if isinstance(A, np.ndarray):
-            precise, eps = np.longdouble, LONG_EPS
-            A, b, y = A.astype(precise), b.astype(precise), y.astype(precise)
+    if EPS * max(terms) > SLACK:
+        eps = LONG_EPS if in_memory else EPS
+        if in_memory:
+            A, b, y = (values.astype(np.longdouble) for values in (A, b, y))
     unsure = 2.0 * eps * float(np.sqrt(len(A)))
-    steepest = float(row_lengths(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
+    steepest = float(penalty_terms(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
     return steepest, float((b * y).sum()) - unsure * terms[1]
-
-
-def _largest_sum(A: Any, y: np.ndarray, penalty: str) -> float:
-    """The largest of the sums of |a_ij y_i|, or a bound on it.
-
-    A `RowFactor` has orthonormal rows, so that no column is longer than 1: it need not be read.
-    """
-    if isinstance(A, RowFactor):
-        return float(np.linalg.norm(y))
-    return float(row_lengths(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from ..pencil.feature_blocks import FEATURE_ENTRIES
 from ..pencil.row_factor import RowFactor
+from ..tables.copies import unify_copies
 from ..tables.kinds.arrays import to_numpy
 from ..tables.kinds.big_table import BigTable, equal_blocks
 from ..tables.operators.column_passes import column_parts, gather_columns
-from .solution import unify_copies
 
 
 class SpannedRows(RowFactor):

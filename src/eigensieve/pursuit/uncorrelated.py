@@ -21,11 +21,11 @@ from scipy import linalg
 
 from ..errors import InputError
 from ..pencil.checks import check_k, check_labels, check_number
-from ..pencil.criteria import fix_signs
+from ..pencil.criteria import EPS, TINY, fix_signs
 from ..tables.column_statistics import open_table
 from ..tables.kinds.arrays import to_numpy
 from ..tables.operators.column_passes import gather_columns
-from .sample_factors import EPS, LOSS, SampleFactors
+from .sample_factors import LOSS, SampleFactors
 from .spanned_rows import SpannedRows
 
 RANK_TOL = 1e-6
@@ -274,5 +274,5 @@ def _shaped(value: ArrayLike, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 def _near(found: np.ndarray, wanted: np.ndarray | float, unit: float, complaint: str) -> None:
     off = np.abs(found - wanted).max(initial=0.0)
-    if not off <= 1e-8 * max(unit, np.finfo(float).tiny):
+    if not off <= 1e-8 * max(unit, TINY):
         raise InputError(f"{complaint}: off by {off:.1e}")

@@ -14,37 +14,20 @@ from numpy.typing import ArrayLike
 
 from ..errors import OptionError
 from ..pencil.budget import Budget, Callback
-from ..pencil.checks import check_k, check_number
+from ..pencil.checks import check_k
 from ..pencil.row_factor import RowFactor
 from .group_lasso import GroupLassoSearch
-from .group_lasso_columns import ColumnSearch, Run
+from .group_lasso_columns import ColumnSearch
 from .group_lasso_dual import DualGroupLassoSearch, can_solve, suits
 from .group_lasso_variational import VariationalSearch
-from .penalty_search import Search, solve_at
+from .options import check_alphas, check_method
+from .penalty_search import PenaltySearch, solve_path
 from .scoring import ScoringProblem
 from .solution import TOL, GroupLassoSolution
 
-SOLVERS = ("auto", "working-set", "dual", "variational")
-ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
-SMALLEST = 1e-9  # alpha that can be asked for
 
-
-def check_method(solver: Any, tol: Any) -> float:
-    """The tolerance, if it and the solver are ones that can be asked for."""
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise OptionError(f"solver is {solver!r}; it must be one of {', '.join(SOLVERS)}")
-    return check_number(tol, "tol", 1e-15, 0.1, "a number from 1e-15 to 0.1")
-
-
-def check_alpha(alpha: Any, name: str = "alpha") -> float:
-    """A penalty as a share of lambda_max that leaves something."""
-    allowed = f"at least {SMALLEST:g} and below 1, at which no feature is used"
-    return check_number(alpha, name, SMALLEST, 1.0 - SMALLEST, allowed)
-
-
-def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> Search:
+def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> PenaltySearch:
     """The algorithm of that name; "auto": the dual where it is small and smooth."""
-    check_method(solver, tol)
     if solver == "dual" and not can_solve(problem):
         raise OptionError(
             "solver 'dual' is for within='diagonal' (or a ridge that is a number), at most 21 "
@@ -59,11 +42,6 @@ def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget
     if solver == "dual" or (solver == "auto" and suits(problem)):
         return DualGroupLassoSearch(problem, budget, tol)
     return GroupLassoSearch(problem, budget, tol)
-
-
-def run_search(search: Search, run: Run) -> list[GroupLassoSolution]:
-    """What ``run`` gets from a search; of a table that is not in memory, in passes over it."""
-    return search.settle(run) if isinstance(search, ColumnSearch) else run(search)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,34 +160,6 @@ def gloss_path(
     shares = check_alphas(alphas)
     tolerance = check_method(solver, tol)
     problem = ScoringProblem.from_data(X, y, within=within, weights=weights, ridge=ridge)
-
-    def follow(search: Search) -> list[GroupLassoSolution]:
-        solutions: list[GroupLassoSolution] = []
-        for i, alpha in enumerate(shares):
-            solution = solve_at(search, float(alpha))
-            too_many = most is not None and solution.support.size > most
-            if too_many or (budget.stop() is not None and solutions):
-                break
-            solutions.append(solution)
-            budget.report("gloss", "path", i + 1, total=shares.size)
-        return solutions
-
     with budget.interruptible():
-        search = make_search(problem, solver, tolerance, budget)
-        return GlossPath(problem, tuple(run_search(search, follow)))
-
-
-def check_alphas(alphas: ArrayLike | None) -> np.ndarray:
-    """Shares of lambda_max, descending."""
-    if alphas is None:
-        return ALPHAS.copy()
-    wrong = OptionError(
-        f"alphas is {alphas!r}; it must list numbers from {SMALLEST:g} to 1, such as [0.5, 0.1]"
-    )
-    try:
-        shares = np.array(alphas, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):
-        raise wrong from None
-    if shares.ndim != 1 or shares.size == 0 or not np.all((shares >= SMALLEST) & (shares <= 1)):
-        raise wrong
-    return np.sort(shares)[::-1].copy()
+        found = solve_path(make_search(problem, solver, tolerance, budget), shares, most)
+    return GlossPath(problem, tuple(found))

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
-from ..pencil.solution import Status
+from .group_lasso_base import GroupLassoMethod
 from .scoring import ScoringProblem, row_lengths
-from .solution import TOL, GroupLassoSolution, evaluate, excuses, judge
+from .solution import TOL, evaluate
 
 SWEEPS = 20  # of coordinate descent, before Newton steps are tried
 NEWTON_STEPS = 20
@@ -38,35 +38,28 @@ MIN_FEATURES_JOINING = 32  # features that may join a working set at once, at le
 WORTHWHILE = 0.25  # share of features below which the others are left out for good
 
 
-class GroupLassoSearch:
-    """One problem at one penalty after the other, each from the answer before."""
+class GroupLassoSearch(GroupLassoMethod):
+    """Working sets, coordinate descent and Newton steps."""
 
     name = "working-set"
+    slope: np.ndarray
 
     def __init__(self, problem: ScoringProblem, budget: Budget, tol: float = TOL) -> None:
-        self.problem, self.budget, self.tol = problem, budget, tol
-        self.S = np.empty(0, dtype=np.intp)
-        self.rows = np.empty((0, problem.target.shape[1]))
+        super().__init__(problem, budget, tol)
         self.slope = problem.correlations.copy()
-        self.usable = np.flatnonzero(~problem.spare)
-        self.penalty = problem.lambda_max
+        self.usable = np.flatnonzero(~problem.is_redundant)
 
     def turn_to(self, problem: ScoringProblem) -> None:
         """Go on with another target for the same features, from the rows before."""
         self.problem = problem
         self.slope = problem.slope(self.S, self.rows)
 
-    def solve(self, penalty: float) -> GroupLassoSolution:
-        """The minimiser at this penalty."""
-        problem, start = self.problem, self.budget.seconds
-        self.t = penalty * problem.weights
-        self.n_iter = 0
+    def _minimise(self, penalty: float) -> None:
+        problem = self.problem
         live = self._screen(penalty)
         W = self._first_set(penalty, live)
-        stopped: Status | None = None
         for _ in range(MAX_WORKING_SETS):
             self._solve_on(W, penalty)
-            stopped = self.budget.stop()
             if live is self.usable:
                 self.slope = problem.slope(self.S, self.rows)
                 live = self._screen(penalty)
@@ -74,28 +67,11 @@ class GroupLassoSearch:
             else:
                 slope = problem.slope(self.S, self.rows, live)
             violated = self._violated(live, slope, penalty)
-            if violated.size == 0 or stopped is not None:
+            if violated.size == 0 or self.budget.stop() is not None:
                 break
             W = np.union1d(self.S, violated)
         self.slope = problem.slope(self.S, self.rows)
-        self.penalty = penalty
-        return judge(
-            problem,
-            self.S,
-            self.rows,
-            penalty,
-            tol=self.tol,
-            stopped=stopped,
-            n_iter=self.n_iter,
-            n_screened=self.t.size - live.size,
-            seconds=self.budget.seconds - start,
-            solver=self.name,
-            slope=self.slope,
-        )
-
-    def _allowed(self, penalty: float) -> np.ndarray:
-        """The violation of each feature that is allowed, or that round-off alone leaves."""
-        return np.maximum(self.tol, excuses(self.problem, self.S, self.rows, penalty))
+        self.n_screened = self.t.size - live.size
 
     def _screen(self, penalty: float) -> np.ndarray:
         """The features that may be used: the optimal residual is within sqrt(2 gap) of ours.

@@ -16,7 +16,7 @@ import numpy as np
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
 from ..tables.operators.column_passes import column_parts, largest
-from .penalty_search import Search
+from .penalty_search import Ask, PenaltySearch
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution, evaluate
 
@@ -26,10 +26,8 @@ MIN_COLUMNS = 256
 # of copies must be there to be taken.
 NEAR = 1e-9
 
-Run = Callable[[Search], list[GroupLassoSolution]]
 
-
-class ColumnSearch:
+class ColumnSearch(PenaltySearch):
     """One problem at one penalty after the other, on the columns in ``working`` only.
 
     ``start`` makes the search on them. What comes out of `settle` is optimal for all columns.
@@ -40,9 +38,10 @@ class ColumnSearch:
         problem: ScoringProblem,
         budget: Budget,
         tol: float,
-        start: Callable[[ScoringProblem], Search],
+        start: Callable[[ScoringProblem], PenaltySearch],
     ) -> None:
-        self.problem, self.budget, self.tol, self.start = problem, budget, tol, start
+        super().__init__(problem, budget)
+        self.tol, self.start = tol, start
         self.most = max(MIN_COLUMNS, SET_ENTRIES // len(problem.factor))
         self._begin(largest(row_lengths(problem.correlations) / problem.weights, self.most))
 
@@ -67,10 +66,10 @@ class ColumnSearch:
             lambda_max=self.problem.lambda_max,
         )
 
-    def settle(self, run: Run) -> list[GroupLassoSolution]:
-        """What ``run`` gets from this search, on a working set that is large enough for it."""
+    def settle(self, ask: Ask) -> list[GroupLassoSolution]:
+        """What ``ask`` gets from this search, on a working set that is large enough for it."""
         while True:
-            found = run(self)
+            found = ask(self)
             joining, outside = self._look_outside()
             if joining.size == 0 or self.budget.stop() is not None:
                 break
@@ -92,7 +91,7 @@ class ColumnSearch:
             slopes = (columns.T @ rest).reshape(-1, penalties.size, rest.shape[1] // len(answers))
             if not self.problem.is_separable:
                 for i, one in enumerate(map(self._placed, answers)):
-                    slopes[:, i] -= self.problem.bend(where, one.support, one.rows)
+                    slopes[:, i] -= self.problem.quadratic_product(one.support, one.rows, where)
             ratio = np.sqrt(np.einsum("jiq,jiq->ji", slopes, slopes)) / penalties
             ratio /= self.problem.weights[where, None]
             own = slice(*np.searchsorted(self.working, [where.start, where.stop]))

@@ -19,9 +19,9 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
-from ..pencil.solution import Status
+from ..pencil.criteria import EPS
+from .group_lasso_base import GroupLassoMethod
 from .scoring import ScoringProblem, row_lengths
-from .solution import GroupLassoSolution, judge
 
 MAX_UNKNOWNS = 400  # entries of r: beyond, a step takes too long
 MIN_CURVATURE = 1e-3  # R_j, as a share of |F_j|^2, below which r does not fix beta_j well
@@ -30,7 +30,6 @@ LAST_STEPS = 4  # full ones, at the end
 HIDDEN = 1e-11  # relative gain that round-off may hide
 MIN_SHARE = 1e-9
 ROUND_OFF = 1e-14  # relative, of |v_j|: at lambda_max nothing is used
-EPS = float(np.finfo(float).eps)
 ASCENT = 1e-4  # share of the promised gain that a step must bring
 
 
@@ -48,76 +47,62 @@ def suits(problem: ScoringProblem) -> bool:
     return bool(np.all(problem.quadratic >= MIN_CURVATURE * np.square(problem.lengths)))
 
 
-class DualGroupLassoSearch:
-    """One problem at one penalty after the other, each from the answer before."""
+class DualGroupLassoSearch(GroupLassoMethod):
+    """Newton steps on the residual r; among ``features`` only, the columns that vary."""
 
     name = "dual"
 
     def __init__(self, problem: ScoringProblem, budget: Budget, tol: float) -> None:
-        self.problem, self.budget, self.tol = problem, budget, tol
+        super().__init__(problem, budget, tol)
         varies = problem.factor.any(axis=0)
         self.features = np.flatnonzero(varies)
         # a column of F in one piece
         self.columns = np.ascontiguousarray(problem.factor[:, varies].T)
         self.R = problem.quadratic[varies]
         self.r = problem.target.copy()
-        self.penalty = problem.lambda_max
 
-    def solve(self, penalty: float) -> GroupLassoSolution:
-        """The minimiser at this penalty."""
-        start = self.budget.seconds
-        self.t = penalty * self.problem.weights[self.features]
-        n_iter = last_steps = 0
-        stopped: Status | None = None
-        while n_iter < MAX_STEPS and last_steps < LAST_STEPS and stopped is None:
+    def _minimise(self, penalty: float) -> None:
+        self.cost = self.t[self.features]
+        last_steps = 0
+        while self.n_iter < MAX_STEPS and last_steps < LAST_STEPS:
             slope, step = self._newton_step()
-            n_iter += 1
+            self.n_iter += 1
             promised, value = float((slope * step).sum()), self._value(self.r)
             # what is left to gain is hidden by round-off: full steps, which converge here
             last_steps += promised <= HIDDEN * (1.0 + abs(value))
             self.r = self.r + (1.0 if last_steps else self._share(step, value, promised)) * step
-            stopped = self.budget.stop()
-        self.penalty = penalty
+            if self.budget.stop() is not None:
+                break
         # no time was left, or round-off hid the way: no answer is worse than none
-        S, rows = self._worth_keeping(*self._rows())
-        return judge(
-            self.problem,
-            self.features[S],
-            rows,
-            penalty,
-            tol=self.tol,
-            stopped=stopped,
-            n_iter=n_iter,
-            seconds=self.budget.seconds - start,
-            solver=self.name,
-        )
+        S, self.rows = self._worth_keeping(*self._rows())
+        self.S = self.features[S]
 
     def _worth_keeping(self, S: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows, if they are better than none; else the one feature that is used first."""
         fit = self.columns[S].T @ rows
-        gain = float((self.problem.target * fit).sum() - self.t[S] @ row_lengths(rows))
+        gain = float((self.problem.target * fit).sum() - self.cost[S] @ row_lengths(rows))
         paid = float(np.square(fit).sum() + (self.R[S] @ np.square(rows)).sum())
         if gain > 0.5 * paid:
             return S, rows
         v = self.columns @ self.problem.target
         lengths = row_lengths(v)
-        best = np.argmax(lengths / self.t)
+        best = np.argmax(lengths / self.cost)
         curvature = self.R[best] + np.square(self.columns[best]).sum()
-        if lengths[best] <= self.t[best] * (1.0 + ROUND_OFF):
+        if lengths[best] <= self.cost[best] * (1.0 + ROUND_OFF):
             return S[:0], rows[:0]
-        row = v[best] * (1.0 - self.t[best] / lengths[best]) / curvature
+        row = v[best] * (1.0 - self.cost[best] / lengths[best]) / curvature
         return np.array([best]), row[None]
 
     def _value(self, r: np.ndarray) -> float:
-        over = np.maximum(row_lengths(self.columns @ r) - self.t, 0.0)
+        over = np.maximum(row_lengths(self.columns @ r) - self.cost, 0.0)
         paid = float((np.square(over) / self.R).sum())
         return float((self.problem.target * r).sum() - 0.5 * np.square(r).sum() - 0.5 * paid)
 
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
         v = self.columns @ self.r
         lengths = row_lengths(v)
-        S = np.flatnonzero(lengths > self.t * (1.0 + ROUND_OFF))
-        return S, ((1.0 - self.t[S] / lengths[S]) / self.R[S])[:, None] * v[S]
+        S = np.flatnonzero(lengths > self.cost * (1.0 + ROUND_OFF))
+        return S, ((1.0 - self.cost[S] / lengths[S]) / self.R[S])[:, None] * v[S]
 
     def _newton_step(self) -> tuple[np.ndarray, np.ndarray]:
         """The gradient and the step."""
@@ -126,7 +111,7 @@ class DualGroupLassoSearch:
         F, sizes = self.columns[S], row_lengths(rows)
         u = rows / sizes[:, None]
         slope = self.problem.target - self.r - F.T @ rows
-        bent = self.t[S] / (self.t[S] + self.R[S] * sizes)  # t_j / |v_j|
+        bent = self.cost[S] / (self.cost[S] + self.R[S] * sizes)  # t_j / |v_j|
         flat = F.T @ (((1.0 - bent) / self.R[S])[:, None] * F)
         both = (F[:, :, None] * u[:, None, :]).reshape(S.size, m * q)
         H = np.kron(flat, np.eye(q)) + both.T @ ((bent / self.R[S])[:, None] * both)

@@ -15,54 +15,32 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ..pencil.budget import Budget
-from .scoring import ScoringProblem, row_lengths
-from .solution import GroupLassoSolution, excuses, judge
+from .group_lasso_base import GroupLassoMethod
+from .scoring import row_lengths
 
 MAX_SYSTEMS = 50_000  # in all
 VANISHED = 1e-10  # length, as a share of the longest row, below which a row is taken for zero
 
 
-class VariationalSearch:
-    """One problem at one penalty after the other, each from the answer before."""
+class VariationalSearch(GroupLassoMethod):
+    """Linear systems in turn with the weights of their rows, one more feature at a time."""
 
     name = "variational"
 
-    def __init__(self, problem: ScoringProblem, budget: Budget, tol: float) -> None:
-        self.problem, self.budget, self.tol = problem, budget, tol
-        self.S = np.empty(0, dtype=np.intp)
-        self.rows = np.empty((0, problem.target.shape[1]))
-        self.penalty = problem.lambda_max
-
-    def solve(self, penalty: float) -> GroupLassoSolution:
-        """The minimiser at this penalty."""
-        problem, start = self.problem, self.budget.seconds
-        self.t = penalty * problem.weights
-        self.n_iter = 0
+    def _minimise(self, penalty: float) -> None:
+        problem = self.problem
         while self.n_iter < MAX_SYSTEMS:
             self._solve_active(penalty)
             slope = problem.slope(self.S, self.rows)
             ratio = row_lengths(slope) / self.t
             ratio[self.S] = 0.0
-            ratio[problem.spare] = 0.0
+            ratio[problem.is_redundant] = 0.0
             worst = int(np.argmax(ratio))
             if ratio[worst] <= 1.0 + self._allowed(penalty)[worst]:
                 break
             if self.S.size > 0 and self.budget.stop() is not None:
                 break
             self._add(worst, slope[worst])
-        self.penalty = penalty
-        return judge(
-            problem,
-            self.S,
-            self.rows,
-            penalty,
-            tol=self.tol,
-            stopped=self.budget.stop(),
-            n_iter=self.n_iter,
-            seconds=self.budget.seconds - start,
-            solver=self.name,
-        )
 
     def _add(self, feature: int, slope: np.ndarray) -> None:
         """A new row, at the minimum over it alone."""
@@ -71,9 +49,6 @@ class VariationalSearch:
         place = int(np.searchsorted(self.S, feature))
         self.S = np.insert(self.S, place, feature)
         self.rows = np.insert(self.rows, place, row, axis=0)
-
-    def _allowed(self, penalty: float) -> np.ndarray:
-        return np.maximum(self.tol, excuses(self.problem, self.S, self.rows, penalty))
 
     def _solve_active(self, penalty: float) -> None:
         """Reweighted systems on the active rows until condition (4a) holds."""

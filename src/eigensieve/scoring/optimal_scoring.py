@@ -21,8 +21,8 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.criteria import fix_signs
-from .gloss import GroupLassoSearch
-from .penalty_search import solve_at, solve_for
+from .group_lasso import GroupLassoSearch
+from .penalty_search import PenaltySearch, solve_at, solve_for
 from .scoring import ScoringProblem, row_lengths
 from .solution import GroupLassoSolution
 
@@ -51,7 +51,7 @@ class ScoredDirection:
     converged: bool
 
 
-def find_directions(
+def find_scored_directions(
     problem: ScoringProblem,
     sizes: Sequence[int | None],
     budget: Budget,
@@ -85,12 +85,12 @@ def find_directions(
     return found
 
 
-class _DirectionSearch:
+class _DirectionSearch(PenaltySearch):
     """One direction at one penalty after the other, each from the scores before."""
 
     def __init__(self, problem: ScoringProblem, budget: Budget, tol: float, max_iter: int) -> None:
-        self.problem, self.budget, self.tol, self.max_iter = problem, budget, tol, max_iter
-        self.penalty = problem.lambda_max
+        super().__init__(problem, budget)
+        self.tol, self.max_iter = tol, max_iter
         first = problem.correlations[np.argmax(row_lengths(problem.correlations) / problem.weights)]
         self.a = first / np.linalg.norm(first)
         self.lasso = GroupLassoSearch(problem.combine(self.a[:, None]), budget, LASSO_TOL)

@@ -1,4 +1,4 @@
-"""What users give to penalised optimal scoring: a price per feature, and a ridge."""
+"""What users give to penalised optimal scoring: penalties, a price per feature, and a ridge."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ import reprlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from ..errors import OptionError
-from ..pencil.checks import check_number
+from ..pencil.checks import check_choice, check_number
 
+SOLVERS = ("auto", "working-set", "dual", "variational")
+ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
+SMALLEST = 1e-9  # alpha that can be asked for
 SYMMETRIC = 1e-8
 # A matrix with eigenvalues below minus this share of its largest entry is not semidefinite.
 NEGATIVE = 1e-10
+
+
+def check_method(solver: Any, tol: Any) -> float:
+    """The tolerance, if it and the solver are ones that can be asked for."""
+    check_choice(solver, "solver", SOLVERS)
+    return check_number(tol, "tol", 1e-15, 0.1, "a number from 1e-15 to 0.1")
+
+
+def check_alpha(alpha: Any, name: str = "alpha") -> float:
+    """A penalty as a share of lambda_max that leaves something."""
+    allowed = f"at least {SMALLEST:g} and below 1, at which no feature is used"
+    return check_number(alpha, name, SMALLEST, 1.0 - SMALLEST, allowed)
+
+
+def check_alphas(alphas: ArrayLike | None) -> np.ndarray:
+    """Shares of lambda_max, descending."""
+    if alphas is None:
+        return ALPHAS.copy()
+    wrong = OptionError(
+        f"alphas is {alphas!r}; it must list numbers from {SMALLEST:g} to 1, such as [0.5, 0.1]"
+    )
+    try:
+        shares = np.array(alphas, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise wrong from None
+    if shares.ndim != 1 or shares.size == 0 or not np.all((shares >= SMALLEST) & (shares <= 1)):
+        raise wrong
+    return np.sort(shares)[::-1].copy()
 
 
 def check_weights(weights: Any, spread: np.ndarray) -> np.ndarray:

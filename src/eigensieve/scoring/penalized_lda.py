@@ -18,7 +18,6 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.solution import Status
-from ..search.relaxed.weighted_lasso import soft_threshold
 
 RANK_TOL = 1e-12  # of eigenvalues: singular values of R below 1e-6 of the largest are zero
 VANISHED = 1e-12  # length of a proximal step, of 1 at most, that is round-off
@@ -77,7 +76,7 @@ class Climb:
             from .total_variation_kernel import merge_neighbours
 
             v = merge_neighbours(v, 0.5 * self.fusion)
-        x = soft_threshold(v, np.full(v.size, 0.5 * self.alpha))
+        x = np.sign(v) * np.maximum(np.abs(v) - 0.5 * self.alpha, 0.0)
         length = float(np.linalg.norm(x))
         return x / length if length > VANISHED else np.zeros_like(x)
 

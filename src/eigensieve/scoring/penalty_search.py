@@ -5,8 +5,8 @@ For all algorithms that solve one penalty after the other, each from the answer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -24,18 +24,55 @@ SAME = 1e-9  # relative distance of penalties between which nothing more is look
 SHARP = 0.01  # how well the least penalty with k features is known
 
 
-class Search(Protocol):
+class PenaltySearch(ABC):
     """Solves one problem at one penalty after the other, each from the answer before."""
 
-    problem: ScoringProblem
-    budget: Budget
-    penalty: float
+    def __init__(self, problem: ScoringProblem, budget: Budget) -> None:
+        self.problem, self.budget = problem, budget
+        self.penalty = problem.lambda_max
 
+    @abstractmethod
     def solve(self, penalty: float) -> GroupLassoSolution:
         """The minimiser at this penalty."""
 
+    def settle(self, ask: Ask) -> list[GroupLassoSolution]:
+        """What ``ask`` gets from this search; it may be asked several times."""
+        return ask(self)
 
-def solve_at(search: Search, alpha: float) -> GroupLassoSolution:
+
+Ask = Callable[[PenaltySearch], list[GroupLassoSolution]]
+
+
+def solve_path(
+    search: PenaltySearch, alphas: Sequence[float] | np.ndarray, max_features: int | None = None
+) -> list[GroupLassoSolution]:
+    """The minimisers at descending shares of lambda_max, until time or features are spent."""
+
+    def follow(search: PenaltySearch) -> list[GroupLassoSolution]:
+        solutions: list[GroupLassoSolution] = []
+        for i, alpha in enumerate(alphas):
+            solution = _go_to(search, float(alpha))
+            too_many = max_features is not None and solution.support.size > max_features
+            if too_many or (solutions and search.budget.stop() is not None):
+                break
+            solutions.append(solution)
+            search.budget.report("gloss", "path", i + 1, total=len(alphas))
+        return solutions
+
+    return search.settle(follow)
+
+
+def solve_at(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
+    """The minimiser at alpha lambda_max."""
+    return solve_path(search, [alpha])[0]
+
+
+def solve_for(search: PenaltySearch, k: int) -> GroupLassoSolution:
+    """The minimiser with k features, or the nearest number that there is."""
+    return search.settle(lambda search: [_seek(search, k)])[0]
+
+
+def _go_to(search: PenaltySearch, alpha: float) -> GroupLassoSolution:
     """The minimiser at alpha lambda_max, by way of penalties from the last one on."""
     goal, last = alpha * search.problem.lambda_max, search.penalty
     steps = max(1, int(np.ceil(np.log(min(goal / last, 1.0)) / np.log(FARTHEST))))
@@ -45,7 +82,7 @@ def solve_at(search: Search, alpha: float) -> GroupLassoSolution:
     return search.solve(goal)
 
 
-def solve_for(search: Search, k: int) -> GroupLassoSolution:
+def _seek(search: PenaltySearch, k: int) -> GroupLassoSolution:
     """The minimiser with k features, at the least penalty of an interval where there are k.
 
     The path is followed from lambda_max on; where it passes k the penalty is bisected. If k is
@@ -74,7 +111,7 @@ def solve_for(search: Search, k: int) -> GroupLassoSolution:
     return _least_penalty(search, best, max(lower, default=0.0))
 
 
-def _count(search: Search, solution: GroupLassoSolution) -> int:
+def _count(search: PenaltySearch, solution: GroupLassoSolution) -> int:
     """Features in use, without those that are so near to where they enter that round-off decides.
 
     (Of copies that share a weight, and enter at one penalty, some may be missing just below it.)
@@ -84,12 +121,12 @@ def _count(search: Search, solution: GroupLassoSolution) -> int:
     return int(np.count_nonzero(pull > UNDECIDED * solution.penalty * problem.weights[S]))
 
 
-def _is_clear(search: Search, solution: GroupLassoSolution) -> bool:
+def _is_clear(search: PenaltySearch, solution: GroupLassoSolution) -> bool:
     return _count(search, solution) == solution.support.size
 
 
 def _between(
-    search: Search, high: GroupLassoSolution, low: GroupLassoSolution, k: int
+    search: PenaltySearch, high: GroupLassoSolution, low: GroupLassoSolution, k: int
 ) -> Iterator[GroupLassoSolution]:
     """Answers at penalties between two that have k between their numbers of features."""
     above, below = _count(search, high) - k, _count(search, low) - k
@@ -106,7 +143,9 @@ def _between(
             low, below = found, here
 
 
-def _least_penalty(search: Search, found: GroupLassoSolution, end: float) -> GroupLassoSolution:
+def _least_penalty(
+    search: PenaltySearch, found: GroupLassoSolution, end: float
+) -> GroupLassoSolution:
     """From ``found`` towards the penalty ``end``, as long as the number of features stays."""
     least = MIN_ALPHA * search.problem.lambda_max
     while found.penalty > max(end * (1 + SHARP), least) and search.budget.stop() is None:

@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from ..errors import InputError, OptionError
-from ..pencil.checks import check_labels
+from ..errors import InputError
+from ..pencil.checks import check_choice, check_labels
+from ..pencil.criteria import EPS
 from ..pencil.factor_pencil import take_columns
 from ..pencil.row_factor import RowFactor, column_squares
-from ..pursuit.solution import first_copies, unify_copies
 from ..tables.column_statistics import (
     ColumnStats,
     centre_samples,
@@ -38,6 +38,7 @@ from ..tables.column_statistics import (
     class_sums,
     open_table,
 )
+from ..tables.copies import first_copies, unify_copies
 from ..tables.kinds.arrays import is_device_array, to_numpy
 from ..tables.operators.column_passes import gather_columns
 from ..tables.statistics import ClassStats
@@ -46,7 +47,6 @@ from .options import check_ridge, check_weights
 WITHIN = ("full", "diagonal")
 # Class means as near as this, in units of a column's deviation, are equal but for round-off.
 EQUAL = 1e-13
-EPS = float(np.finfo(float).eps)
 # Directions that separate the classes less than this, relatively, are round-off.
 SEPARATES = 1e-6
 
@@ -90,7 +90,7 @@ class ScoringProblem:
         Sparse matrices and tables that do not lie in memory, too: the factor is then made of their
         p x p sums (n >= p), or reads them (a `RowFactor`).
         """
-        _check_within(within)
+        check_choice(within, "within", WITHIN)
         labels = to_numpy(y)
         check_labels(labels)
         data = to_numpy(X) if is_device_array(X) else open_table(X)
@@ -117,7 +117,7 @@ class ScoringProblem:
         within="full": F = [L; E'Xc] and T = [0; I], where L'L = n S_w: F'F, F'T and T'T are as with
         the samples themselves.
         """
-        _check_within(within)
+        check_choice(within, "within", WITHIN)
         columns = ColumnStats.of(stats)
         if within == "diagonal":
             return cls._diagonal(columns, weights, ridge)
@@ -185,26 +185,26 @@ class ScoringProblem:
         return np.square(self.lengths) + own
 
     @cached_property
-    def spare(self) -> np.ndarray:
+    def is_redundant(self) -> np.ndarray:
         """Mask (p,) of columns that are copies of another one and need not be used.
 
         Copies may share a weight in any way; here the one of least weight w, or the first, has it
         all. So may columns that are copies in units of w. With a quadratic term they share it
-        equally, and none is spare.
+        equally, and none is redundant.
         """
-        spare = np.zeros(self.weights.size, dtype=bool)
+        redundant = np.zeros(self.weights.size, dtype=bool)
         if not self.is_separable or self.quadratic.any():
-            return spare
+            return redundant
         forms = [self.factor]
         if np.ptp(self.weights) > 0:
             forms.append(self.factor / self.weights)
         for first in map(first_copies, forms):
             for model in np.unique(first[first != np.arange(first.size)]):
-                group = np.flatnonzero((first == model) & ~spare)
+                group = np.flatnonzero((first == model) & ~redundant)
                 if group.size > 1:
-                    spare[group] = True
-                    spare[group[np.argmin(self.weights[group])]] = False
-        return spare
+                    redundant[group] = True
+                    redundant[group[np.argmin(self.weights[group])]] = False
+        return redundant
 
     @property
     def is_separable(self) -> bool:
@@ -219,7 +219,7 @@ class ScoringProblem:
             correlations=self.correlations @ a,
             lengths=self.lengths,
             curvatures=self.curvatures,
-            spare=self.spare,
+            is_redundant=self.is_redundant,
         )
         return part
 
@@ -250,44 +250,32 @@ class ScoringProblem:
         return self.target - self.factor[:, S] @ rows
 
     def slope(
-        self, S: np.ndarray, rows: np.ndarray, columns: np.ndarray | slice = slice(None)
+        self, S: np.ndarray, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> np.ndarray:
         """F'(T - FB) - RB: minus the gradient of the smooth part, of all features or some."""
-        r = self.residual(S, rows)
-        factor = self.factor
-        if not isinstance(columns, slice):
-            factor = take_columns(factor, columns)
-        elif columns != slice(None):
-            factor = factor[:, columns]
-        slope: np.ndarray = factor.T @ r
-        if self.is_separable:
-            if isinstance(columns, slice):
-                slope[S] -= self.quadratic[S, None] * rows
-            else:
-                here = np.flatnonzero(np.isin(columns, S))
-                place = np.searchsorted(S, columns[here])
-                slope[here] -= self.quadratic[columns[here], None] * rows[place]
-        else:
-            slope -= self.bend(columns, S, rows)
+        factor = self.factor if columns is None else take_columns(self.factor, columns)
+        slope: np.ndarray = factor.T @ self.residual(S, rows)
+        slope -= self.quadratic_product(S, rows, slice(None) if columns is None else columns)
         return slope
 
-    def bend(self, columns: np.ndarray | slice, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """RB of some features, for an R that is a matrix."""
-        return np.asarray(_block(self.quadratic, columns, S) @ rows)
-
-    def pull(self, S: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """``|R| b`` (p,) for the b >= 0 with these entries in S."""
+    def quadratic_product(
+        self,
+        S: np.ndarray,
+        rows: np.ndarray,
+        columns: np.ndarray | slice = slice(None),
+        absolute: bool = False,
+    ) -> np.ndarray:
+        """RB (or ``|R|B``), of all features or some."""
         if self.is_separable:
-            pull = np.zeros(self.weights.size)
-            pull[S] = self.quadratic[S] * sizes
-            return pull
-        return np.asarray(abs(_block(self.quadratic, slice(None), S)) @ sizes)
+            product = np.zeros((self.weights.size, *rows.shape[1:]))
+            product[S] = (self.quadratic[S] * rows.T).T
+            return product[columns]
+        block = _block(self.quadratic, columns, S)
+        return np.asarray((abs(block) if absolute else block) @ rows)
 
-    def stretch(self, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def quadratic_form(self, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """B'RB (q, q)."""
-        if self.is_separable:
-            return np.asarray((rows * self.quadratic[S, None]).T @ rows)
-        return np.asarray(rows.T @ (_block(self.quadratic, S, S) @ rows))
+        return np.asarray(self.quadratic_product(S, rows, S).T @ rows)
 
     def discriminate(
         self, S: np.ndarray, rows: np.ndarray, penalty: float
@@ -304,7 +292,7 @@ class ScoringProblem:
             fit = self.factor[:, S] @ V
             reach = self.target.T @ fit
             rest = fit - self.target @ reach
-            spread = rest.T @ rest + self.stretch(S, V) + (V.T * omega) @ V
+            spread = rest.T @ rest + self.quadratic_form(S, V) + (V.T * omega) @ V
             try:
                 values, turn = linalg.eigh(reach.T @ reach, spread)
             except linalg.LinAlgError:
@@ -332,11 +320,6 @@ def _plus_diagonal(quadratic: Any, diagonal: np.ndarray) -> Any:
     if sparse.issparse(quadratic):
         return (quadratic + sparse.diags_array(diagonal)).tocsr()
     return quadratic + np.diag(diagonal)
-
-
-def _check_within(within: Any) -> None:
-    if not isinstance(within, str) or within not in WITHIN:
-        raise OptionError(f"within is {within!r}; it must be one of {', '.join(WITHIN)}")
 
 
 def _root(scatter: np.ndarray) -> np.ndarray:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import VerificationError
+from ..pencil.criteria import EPS
 from ..pencil.solution import Status
 from .scoring import ScoringProblem, row_lengths
 
 TOL = 1e-10
-EPS = float(np.finfo(float).eps)
 SUMS = 16.0  # units in the last place that a sum of products may be off
 # What round-off may excuse: beyond it nothing is proved.
 LOOSEST = 1e-6
@@ -119,40 +119,6 @@ class GroupLassoSolution:
             raise VerificationError(f"a tolerance of {self.tol} proves nothing")
 
 
-def judge(
-    problem: ScoringProblem,
-    support: np.ndarray,
-    rows: np.ndarray,
-    penalty: float,
-    *,
-    tol: float,
-    stopped: Status | None,
-    n_iter: int,
-    seconds: float,
-    solver: str,
-    n_screened: int = 0,
-    slope: np.ndarray | None = None,
-) -> GroupLassoSolution:
-    """An answer with what it is worth; ``slope`` saves time if it is known."""
-    figures = evaluate(problem, support, rows, penalty, slope, tol=tol)
-    return GroupLassoSolution(
-        support=support,
-        rows=rows,
-        n_features=problem.weights.size,
-        penalty=penalty,
-        lambda_max=problem.lambda_max,
-        objective=figures.objective,
-        bound=figures.bound,
-        kkt=figures.kkt,
-        tol=tol,
-        status=Status.OPTIMAL if figures.is_proved else stopped or Status.ITERATION_LIMIT,
-        n_iter=n_iter,
-        n_screened=n_screened,
-        seconds=seconds,
-        solver=solver,
-    )
-
-
 @dataclass(frozen=True)
 class Figures:
     """What a B is worth: objective, dual bound, largest violation.
@@ -189,7 +155,7 @@ def evaluate(
     t = penalty * problem.weights
     lengths = row_lengths(slope)
     sizes = row_lengths(rows)
-    squares = float(np.square(residual).sum() + np.trace(problem.stretch(support, rows)))
+    squares = float(np.square(residual).sum() + np.trace(problem.quadratic_form(support, rows)))
     off = np.maximum(lengths / t - 1.0, 0.0)
     off[support] = row_lengths(slope[support] / t[support, None] - rows / sizes[:, None])
     # the residual, shortened until it satisfies the dual |slope_j| <= lambda w_j, bounds from below
@@ -222,5 +188,5 @@ def excuses(
     """
     sizes = row_lengths(rows)
     terms = float(np.linalg.norm(problem.target)) + float(problem.lengths[support] @ sizes)
-    sums = problem.lengths * terms + problem.pull(support, sizes)
+    sums = problem.lengths * terms + problem.quadratic_product(support, sizes, absolute=True)
     return np.minimum(SUMS * EPS * sums / (penalty * problem.weights), LOOSEST)
