@@ -187,7 +187,7 @@ def make_request(
 
 def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """The estimator by name; one for each value of --shrinkage."""
-    options = {
+    given = {
         "solver": options["solver"],
         "criterion": None if options["criterion"] == "auto" else options["criterion"],
         "class_weight": "balanced" if options["balanced"] else None,
@@ -198,8 +198,8 @@ def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> 
     values = options["shrinkage"] or [None]
     seed = options["seed"]
     if len(values) == 1:
-        return {method.name: method.make(seed, shrinkage=values[0], **options)}
+        return {method.name: method.make(seed, shrinkage=values[0], **given)}
     return {
-        f"{method.name}, shrinkage {value}": method.make(seed, shrinkage=value, **options)
+        f"{method.name}, shrinkage {value}": method.make(seed, shrinkage=value, **given)
         for value in values
     }
