@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..pencil.budget import Progress as SearchEvent
     from ..pencil.solution import Solution
     from ..studies.estimates import ErrorEstimate
+    from ..studies.runner import StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
-StageProgress = Callable[[str, int, int], None]
 
 ARGS = "eigensieve.args"  # where the context keeps the arguments as typed
 FILE = click.Path(path_type=Path)  # whether it exists is said by the reader, with advice
@@ -130,6 +130,11 @@ jobs_option = click.option(
     metavar="N",
     help="Cores to use; the result does not depend on it.  [default: all cores]",
 )
+
+
+def score_of(options: dict[str, Any]) -> str:
+    """What k is chosen by."""
+    return "balanced_error" if options["balanced"] else "error"
 
 
 def repeats_option(default: int) -> Callable[[F], F]:

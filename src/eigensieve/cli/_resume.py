@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import BusyCheckpointError, EigensieveError, InputError, OtherStudyError
-from ._common import StageProgress, echo_notes
+from ._common import echo_notes
+
+if TYPE_CHECKING:
+    from ..studies.runner import StageProgress
 
 CHECKPOINT = ".eigensieve-checkpoint"
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..pencil.budget import Progress as SearchEvent
     from ..pencil.pencil import Pencil
     from ..search.certify import Certificate
+    from ..studies.runner import StageProgress
 
 MAX_FEATURES_SHOWN = 30
 
@@ -258,7 +259,7 @@ def is_sheet(table: Path) -> bool:
 
 
 def warm_up(
-    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: common.StageProgress
+    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: StageProgress
 ) -> None:
     """Compile what the search will run, on small problems, before its clock starts."""
     from tempfile import TemporaryDirectory

@@ -24,12 +24,13 @@ from ._outputs import (
     staged,
 )
 from ._resume import Kept, resumable
-from ._study import FitRequest, about_sizes, check_request
+from ._study import about_sizes, check_classes
 from ._tables import about_groups, read_study_table, table_options
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
     from ..studies.methods import Method
+    from ..studies.runner import StageProgress
 
 FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 
@@ -81,12 +82,8 @@ def compare_command(
     )
     data.notes += about_groups(data, groups)
     settings = {method.name: make_method(method, options) for method in methods}
-    request = FitRequest(
-        data.X, data.y, data.names, target, "auto", settings, options["seed"], None,
-        cv=options["cv"],
-    )  # fmt: skip
-    check_request(request)
-    data.notes += about_sizes(replace(request, ks=options["ks"]))
+    check_classes(data.y, target, with_folds=options["cv"] != "loo")
+    data.notes += about_sizes(settings, len(data.names), options["ks"])
     notes = [*data.notes, *data.gaps, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)
     with resumable(out, several=True) as kept:
@@ -132,7 +129,7 @@ def run_comparison(
     missing: str,
     options: dict[str, Any],
     kept: Kept,
-    progress: common.StageProgress,
+    progress: StageProgress,
 ) -> Comparison:
     """All methods, one after the other."""
     from ..studies.comparison import COMPARED_KS, compare_methods
@@ -141,7 +138,7 @@ def run_comparison(
     found = compare_methods(
         data.X, data.y, settings, options["ks"] or COMPARED_KS, options["cv"], data.groups,
         options["repeats"], common.count_jobs(options["jobs"]), options["seed"],
-        score="balanced_error" if options["balanced"] else "error", missing=missing,
+        score=common.score_of(options), missing=missing,
         names=data.names, target=target, checkpoint=kept.path, progress=kept.watch(progress),
     )  # fmt: skip
     titles = {name: METHODS[name].title for name in settings}

@@ -12,7 +12,7 @@ from . import _types as types
 from ._common import echo_json, echo_notes
 from ._outputs import check_folder, is_complete, make_model, protect, staged, write_study
 from ._resume import resumable
-from ._study import FitRequest, about_sizes, check_request, find_features, run_request
+from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
@@ -25,7 +25,9 @@ from ._tables import (
 )
 
 if TYPE_CHECKING:
+    from ..studies.data import StudyData
     from ..studies.methods import Method
+    from ..studies.plan import StudyPlan
     from ..studies.result import Study
 
 
@@ -116,22 +118,22 @@ def fit_command(
 
     find_method(options["method"]).check_solver(options["solver"])
     check_folder(out)
-    data = read_study_table(
+    read = read_study_table(
         table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
     )
-    data.notes += about_groups(data, groups)
-    add_annotations(data, annotations)
-    request = make_request(data, target.strip(), missing, options)
-    check_request(request)
-    data.notes += about_sizes(request)
-    echo_notes(data.notes)
+    read.notes += about_groups(read, groups)
+    add_annotations(read, annotations)
+    data, plan = plan_study(read, target.strip(), missing, options)
+    read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
+    echo_notes(read.notes)
+    n_jobs = common.count_jobs(options["jobs"])
     with resumable(out) as kept:
         with common.progress_bar() as progress:
-            study = run_request(request, progress, kept, **data.source)
+            study = run_watched(data, plan, n_jobs, progress, kept, **read.source)
         echo_notes(study.notes)
         protect(out, study.unfinished, is_complete(out))
-        remarks = about_repeated(study, data.repeated)
-        study = replace(study, notes=(*data.notes, *study.notes, *remarks))
+        remarks = about_repeated(study, read.repeated)
+        study = replace(study, notes=(*read.notes, *study.notes, *remarks))
         with staged(out) as stage:
             files = write_study(stage, study, make_model(study))
         if as_json:
@@ -155,34 +157,29 @@ def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
     return [f"{note}predict cannot tell them apart: rename the columns and fit again."]
 
 
-def make_request(
+def plan_study(
     table: StudyTable, target: str, missing: str, options: dict[str, Any]
-) -> FitRequest:
-    """The options in the words of the library."""
+) -> tuple[StudyData, StudyPlan]:
+    """The table and the options in the words of the library, checked."""
+    from ..studies.data import check_data
     from ..studies.methods import find_method
+    from ..studies.plan import make_plan
 
-    method = find_method(options["method"])
+    method, k = find_method(options["method"]), options["k"]
     if options["exclude"] and not method.has("exclude"):
         without_features(table, options["exclude"], "--exclude")
         options = {**options, "exclude": []}
     settings = make_settings(method, table.names, options)
-    return FitRequest(
-        table.X,
-        table.y,
-        table.names,
-        target,
-        options["k"],
-        settings,
-        seed=options["seed"],
-        n_jobs=common.count_jobs(options["jobs"]),
-        groups=table.groups,
-        missing=missing,
-        score="balanced_error" if options["balanced"] else "error",
-        cv=options["cv"],
-        n_repeats=options["repeats"],
-        n_permutations=options["permutations"],
-        ks=options["ks"],
-    )
+    must_choose = k == "auto" or len(settings) > 1
+    check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
+    ks = sizes_to_try(settings, len(table.names), k, options["ks"])
+    data = check_data(table.X, table.y, table.groups, table.names, missing, target)
+    plan = make_plan(
+        data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
+        n_permutations=options["permutations"], score=common.score_of(options),
+        random_state=options["seed"], flag="--",
+    )  # fmt: skip
+    return data, plan
 
 
 def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> dict[str, Any]:

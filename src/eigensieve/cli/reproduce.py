@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..experiments.judge import Cell
     from ..experiments.protocol import Experiment
     from ..experiments.runner import Result
+    from ..studies.runner import StageProgress
 
 RESULTS, FIGURES, CACHE = "results.json", "figures", "cache"
 FILES = (REPORT, RESULTS)
@@ -145,7 +146,7 @@ def run_all(
     return results, False
 
 
-def prefixed(progress: common.StageProgress, prefix: str) -> common.StageProgress:
+def prefixed(progress: StageProgress, prefix: str) -> StageProgress:
     """The same bar with more words."""
     return lambda stage, done, total: progress(f"{prefix}{stage}", done, total)
 

@@ -37,7 +37,7 @@ class CacheError(OSError):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskResult:
     """What a task found, and what it cost."""
 
     found: Any
@@ -51,18 +51,18 @@ class Cache:
     folder: Path
     fresh: bool = False
 
-    def get(self, experiment: Experiment, key: str) -> Outcome | None:
+    def get(self, experiment: Experiment, key: str) -> TaskResult | None:
         """What was found earlier; a file that cannot be read counts as none."""
         if self.fresh:
             return None
         try:
             record = json.loads(self._path(experiment, key).read_text(encoding="utf-8"))
-            return Outcome(record["found"], float(record["seconds"]))
+            return TaskResult(record["found"], float(record["seconds"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def put(
-        self, experiment: Experiment, key: str, task: Mapping[str, Any], outcome: Outcome
+        self, experiment: Experiment, key: str, task: Mapping[str, Any], outcome: TaskResult
     ) -> None:
         """Keep it: the whole file or none."""
         path = self._path(experiment, key)

@@ -10,7 +10,7 @@ import numpy as np
 from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.estimates import ErrorEstimate
-from ..studies.result import Source, Study
+from ..studies.result import Provenance, Study
 from .facts import aims_at_separation, chosen_solution, inner_model, is_balanced
 from .glossary import CRITERION_NAMES
 from .words import count, parameters, versions
@@ -54,7 +54,7 @@ def methods(
     return [(term, value) for term, value in rows if value is not None]
 
 
-def about_data(source: Source) -> Rows:
+def about_data(source: Provenance) -> Rows:
     """What was done to the table, and with its rows."""
     rows: list[tuple[str, str | None]] = [
         ("Target", printable(source.target)),
@@ -66,7 +66,7 @@ def about_data(source: Source) -> Rows:
     return [(term, value) for term, value in rows if value is not None]
 
 
-def how_made(source: Source, command: str | None) -> Rows:
+def how_made(source: Provenance, command: str | None) -> Rows:
     """Seed, fingerprint, versions and command."""
     rows = [
         ("Seed", str(source.seed)),
@@ -178,20 +178,20 @@ def _permutations(study: Study) -> str | None:
     )
 
 
-def _groups(source: Source) -> str | None:
+def _groups(source: Provenance) -> str | None:
     if source.groups is None:
         return None
     n = np.unique(source.groups).size
     return f"{count(n, 'group')}; samples of one group are never on both sides of a split"
 
 
-def _missing(source: Source) -> str:
+def _missing(source: Provenance) -> str:
     if source.n_missing == 0:
         return "none"
     return f"{source.n_missing:,}, filled with the median of the column in the training part"
 
 
-def _transformation(source: Source) -> str | None:
+def _transformation(source: Provenance) -> str | None:
     if source.log2_floor is None:
         return None
     return f"log2, values below {source.log2_floor:g} raised to it"

@@ -35,7 +35,7 @@ class SelectedFeature:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Provenance:
     """What the study was made from, for reproduction.
 
     Attributes
@@ -102,7 +102,7 @@ class Study:
     copies : list of FeatureCopy, selected features that are others up to scale and shift
     notes : sentences about the data and the choices
     unfinished : sentences about what Ctrl-C left undone; empty for a whole study
-    source : Source
+    source : Provenance
     """
 
     settings: tuple[str, ...]
@@ -123,7 +123,7 @@ class Study:
     selected: Sequence[SelectedFeature]
     scores: np.ndarray
     correlations: np.ndarray
-    source: Source
+    source: Provenance
     copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
