@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, TimeLimitError
 from .data import StudyData, check_data
 from .methods import COMPARED, find_method
+from .page import Reported
 from .plan import StudyPlan, make_plan
 from .result import Provenance, Study
 from .run import open_checkpoint, run_plan
@@ -29,7 +30,7 @@ COMPARED_KS = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """The same question to several methods.
 
     Attributes
@@ -111,13 +112,6 @@ class Comparison:
         import pandas as pd
 
         return pd.DataFrame(self.rows).drop(columns="features", errors="ignore")
-
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write the comparison as one self-contained HTML file."""
-        from importlib import import_module
-
-        # the report lies above the studies, and is reached for only when asked
-        import_module("eigensieve.report").write_comparison_report(self, path, title=title)
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.results)})"
