@@ -60,6 +60,18 @@ def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str
     return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
 
 
+def names_option(flag: str, text: str) -> Callable[[F], F]:
+    """An option that takes names, separated by commas, and may be given again."""
+    return click.option(flag, multiple=True, metavar="A,B", callback=split_names, help=text)
+
+
+def out_option(default: str, text: str) -> Callable[[F], F]:
+    """The folder that a command writes to."""
+    return click.option(
+        "--out", type=FILE, default=default, show_default=True, metavar="DIR", help=text
+    )
+
+
 criterion_option = click.option(
     "--criterion",
     type=click.Choice(["auto", "lambda_max", "trace", "logdet"]),
@@ -111,13 +123,7 @@ shrinkage_option = click.option(
     show_default=True,
     help="Weight of the diagonal in the within-class scatter.",
 )
-ignore_option = click.option(
-    "--ignore",
-    multiple=True,
-    metavar="A,B",
-    callback=split_names,
-    help="Columns to leave out of the table.",
-)
+ignore_option = names_option("--ignore", "Columns to leave out of the table.")
 log2_floor_option = click.option(
     "--log2-floor",
     type=Positive(),

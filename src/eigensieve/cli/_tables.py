@@ -109,6 +109,14 @@ def read_study_table(
     )  # fmt: skip
 
 
+def read_for_study(path: Path, target: str, options: dict[str, Any]) -> StudyTable:
+    """Read it by the options of a command that splits the samples."""
+    names = ("groups", "missing", "ignore", "transpose", "log2", "log2_floor", "layer")
+    table = read_study_table(path, target, **{name: options[name] for name in names})
+    table.notes += about_groups(table, options["groups"])
+    return table
+
+
 def without_empty(X: Any, names: list[str], notes: list[str]) -> tuple[Any, list[str]]:
     """A column without any value has no median: it goes, with a note."""
     import numpy as np
@@ -132,7 +140,7 @@ def without_empty(X: Any, names: list[str], notes: list[str]) -> tuple[Any, list
 
 
 def about_groups(table: StudyTable, groups: str | None) -> list[str]:
-    """For commands that split the samples: are there groups, or should there be?"""
+    """Are there groups, or should there be?"""
     if groups is not None:
         assert table.groups is not None
         if len(set(table.groups.tolist())) < len(table.groups):

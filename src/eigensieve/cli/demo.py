@@ -39,14 +39,7 @@ TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
 
 
 @click.command("demo")
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-demo",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the report, the model and the tables.",
-)
+@common.out_option("eigensieve-demo", "Folder for the report, the model and the tables.")
 @common.seed_option
 def demo_command(out: Path, seed: int) -> None:  # fmt: skip
     """The whole story on an embedded table: select, report, check on held-out samples.

@@ -16,10 +16,9 @@ from ._study import about_sizes, check_classes, find_features, run_watched, size
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
-    about_groups,
     add_annotations,
     annotations_option,
-    read_study_table,
+    read_for_study,
     table_options,
     without_features,
 )
@@ -59,20 +58,8 @@ if TYPE_CHECKING:
     "separated by commas, the best is chosen along with k.  [default: auto]",
 )
 @common.balanced_option
-@click.option(
-    "--include",
-    multiple=True,
-    metavar="A,B",
-    callback=common.split_names,
-    help="Features that must be selected.",
-)
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="A,B",
-    callback=common.split_names,
-    help="Features that must not be selected.",
-)
+@common.names_option("--include", "Features that must be selected.")
+@common.names_option("--exclude", "Features that must not be selected.")
 @annotations_option
 @common.cv_option
 @common.repeats_option(5)
@@ -92,20 +79,14 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For each search, also those of cross-validation; the best set so far is taken.",
 )
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-out",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
+@common.out_option(
+    "eigensieve-out",
+    "Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None,
-    groups: str | None, missing: str, ignore: list[str], transpose: bool, layer: str | None,
-    log2: bool, log2_floor: float | None, **options: Any,
-) -> None:  # fmt: skip
+    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, **options: Any
+) -> None:
     """Select features from TABLE, estimate the error, write model and report.
 
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
@@ -118,12 +99,9 @@ def fit_command(
 
     find_method(options["method"]).check_solver(options["solver"])
     check_folder(out)
-    read = read_study_table(
-        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
-    )
-    read.notes += about_groups(read, groups)
+    read = read_for_study(table, target, options)
     add_annotations(read, annotations)
-    data, plan = plan_study(read, target.strip(), missing, options)
+    data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
     echo_notes(read.notes)
     n_jobs = common.count_jobs(options["jobs"])
@@ -158,7 +136,7 @@ def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
 
 
 def plan_study(
-    table: StudyTable, target: str, missing: str, options: dict[str, Any]
+    table: StudyTable, target: str, options: dict[str, Any]
 ) -> tuple[StudyData, StudyPlan]:
     """The table and the options in the words of the library, checked."""
     from ..studies.data import check_data
@@ -173,7 +151,8 @@ def plan_study(
     must_choose = k == "auto" or len(settings) > 1
     check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
     ks = sizes_to_try(settings, len(table.names), k, options["ks"])
-    data = check_data(table.X, table.y, table.groups, table.names, missing, target)
+    given = table.X, table.y, table.groups, table.names
+    data = check_data(*given, options["missing"], target)
     plan = make_plan(
         data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
         n_permutations=options["permutations"], score=common.score_of(options),

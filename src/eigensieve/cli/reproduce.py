@@ -37,13 +37,9 @@ FILES = (REPORT, RESULTS)
     "--all", "show_all", is_flag=True, help="Show figures, too, for which nothing is published."
 )
 @common.jobs_option
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-reproduce",
-    show_default=True,
-    metavar="DIR",
-    help=f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
+@common.out_option(
+    "eigensieve-reproduce",
+    f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
 )
 @common.json_option
 def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **options: Any) -> None:
