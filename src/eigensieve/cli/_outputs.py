@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -171,18 +171,6 @@ def protect(
             f"{'; '.join(unfinished)}; nothing was written: {folder} keeps the complete results "
             f"of an earlier run{hope}"
         )
-
-
-def missing_for(model: LinearModel) -> Literal["error", "keep"]:
-    """What to do with missing values of a new table: the model may know how to fill them."""
-    return "error" if model.fill is None else "keep"
-
-
-def layer_for(model: LinearModel, table: Path, wanted: str | None) -> str | None:
-    """The layer of a new .h5ad file: the one that is named, else that of the fit."""
-    fitted = model.info.get("layer")
-    is_h5ad = table.suffix.lower() == ".h5ad"
-    return wanted if wanted or not is_h5ad or not isinstance(fitted, str) else fitted
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
