@@ -173,5 +173,4 @@ class StabilityDisplay:
         ax.set_ylabel("Stability index")
         ax.grid(axis="y")
         if self.chosen_k is not None:
-            heights = dict(zip(self.ks, self.index))
-            mark_k(ax, self.chosen_k, heights.get(self.chosen_k), is_chosen=self.is_chosen)
+            mark_k(ax, self.chosen_k, self.ks, self.index, is_chosen=self.is_chosen)
