@@ -64,11 +64,12 @@ def sizes_to_try(
     from ..studies.settings import usable_range
 
     method, estimator = next(iter(settings.items()))
-    if ks is not None:
-        if not has_size(estimator):
+    for option, is_given in (("--k", k != "auto"), ("--ks", ks is not None)):
+        if is_given and not has_size(estimator):
             raise InputError(
-                f"method {method} chooses the number of features itself; leave --ks out"
+                f"method {method} chooses the number of features itself; leave {option} out"
             )
+    if ks is not None:
         return ks
     solver = find_solvers().get(getattr(estimator, "solver", ""))
     if k != "auto" and solver is not None and solver.path is None:
