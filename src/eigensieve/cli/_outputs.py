@@ -17,6 +17,7 @@ import click
 
 from .. import __version__
 from ..errors import EigensieveError, InputError, ModelFileError
+from ..io.replacing import replace_file
 from ._common import ARGS, echo_notes, finite_or_none
 
 if TYPE_CHECKING:
@@ -117,17 +118,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """The old file or the new one, never half of one; replacing a file is said."""
     check_file(path)
     existed = path.exists()
-    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if existed and not path.is_file():
             # A device or a pipe has nothing to keep, and a file in its place would do harm.
-            path.write_bytes(data)
+            path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
             return
-        real = path.resolve()  # a link stays one
-        with tempfile.TemporaryDirectory(prefix=HIDDEN, dir=real.parent) as stage:
-            draft = Path(stage) / "draft"
-            draft.write_bytes(data)
-            os.replace(draft, real)
+        replace_file(path.resolve(), content)  # a link stays one
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     if existed:

@@ -10,11 +10,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import platform
-import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -23,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io.replacing import replace_file
 from .data import data_file
 from .protocol import Experiment
 
@@ -66,17 +64,12 @@ class Cache:
     ) -> None:
         """Keep it: the whole file or none."""
         path = self._path(experiment, key)
-        draft = path.with_name(f"{key}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
         record = {"task": task, "seconds": outcome.seconds, "found": outcome.found}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(record), encoding="utf-8")
-            os.replace(draft, path)
+            replace_file(path, json.dumps(record))
         except OSError as error:
             raise CacheError(error.errno, error.strerror, str(path)) from error
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
 
     def _path(self, experiment: Experiment, key: str) -> Path:
         return self.folder / experiment.name.replace("/", "-") / f"{key}.json"
