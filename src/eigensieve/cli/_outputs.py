@@ -63,22 +63,28 @@ def check_file(path: Path, word: str = "--out") -> None:
 
 
 @contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """A folder to write to, made if need be; after an error it goes again, unless it has files."""
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for path in created:
+            with suppress(OSError):  # not made yet, or there is a file, ours or somebody else's
+                path.rmdir()
+        raise
+
+
+@contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """A hidden folder to write to; its files move to ``folder`` if all went well.
 
     Files of the same name are replaced, and that is said; no other file is touched.
     """
-    created = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with hidden_folder(folder) as stage:
-            yield stage
-            replaced = move_all(stage, folder)
-    except BaseException:
-        for path in created:
-            with suppress(OSError):  # not made yet, or somebody else has put a file there
-                path.rmdir()
-        raise
+    with made_folder(folder), hidden_folder(folder) as stage:
+        yield stage
+        replaced = move_all(stage, folder)
     if replaced:
         echo_notes([f"replaced in {folder}: {', '.join(replaced)}"])
 
