@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .studies.page import Reported as _Reported
+
 try:  # written when the package is built or installed, from git's tags
     from ._version import __version__
 except ImportError:  # a source tree that is only on the path
@@ -128,3 +130,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _write_page(result: Study | Comparison, path: str, title: str | None) -> None:
+    """The report of a result: it lies above the studies, so that only the face may join the two."""
+    from .report import write_comparison_report, write_study_report
+    from .studies.result import Study
+
+    if isinstance(result, Study):
+        write_study_report(result, path, title=title)
+    else:
+        write_comparison_report(result, path, title=title)
+
+
+_Reported._write = _write_page

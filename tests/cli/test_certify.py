@@ -15,6 +15,7 @@ import pytest
 import eigensieve as es
 from eigensieve.cli import _common
 from eigensieve.pencil.budget import Progress
+from eigensieve.studies.runner import StageProgress
 from tests.oracles import naive
 
 
@@ -222,7 +223,7 @@ def test_ctrl_c_prints_what_is_proved(run, noise_npz: Path, monkeypatch) -> None
         signal.raise_signal(signal.SIGINT)
 
     @contextmanager
-    def bar() -> Iterator[_common.StageProgress]:
+    def bar() -> Iterator[StageProgress]:
         yield press
 
     monkeypatch.setattr(_common, "progress_bar", bar)

@@ -13,6 +13,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.cli import _common
+from eigensieve.studies.runner import StageProgress
 from tests.cli.files import contents, refused
 
 FILES = {"report.html", "comparison.csv", "comparison.json"}
@@ -71,7 +72,7 @@ def test_ctrl_c_keeps_the_methods_that_are_done(run, iris_csv, monkeypatch) -> N
             signal.raise_signal(signal.SIGINT)
 
     @contextmanager
-    def bar() -> Iterator[_common.StageProgress]:
+    def bar() -> Iterator[StageProgress]:
         yield press
 
     args = ["compare", iris_csv, "--target", "kind", *QUICK, "--jobs", 1]

@@ -13,6 +13,7 @@ import pytest
 
 from eigensieve.cli import _common
 from eigensieve.io.model import load_model
+from eigensieve.studies.runner import StageProgress
 from tests.cli.files import CHECKPOINT, FILES, contents
 
 
@@ -26,7 +27,7 @@ def ctrl_c_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 signal.raise_signal(signal.SIGINT)
 
         @contextmanager
-        def bar() -> Iterator[_common.StageProgress]:
+        def bar() -> Iterator[StageProgress]:
             yield press
 
         patch.setattr(_common, "progress_bar", bar)

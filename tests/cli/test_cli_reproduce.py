@@ -15,6 +15,7 @@ from eigensieve.cli import _common
 from eigensieve.cli.main import cli
 from eigensieve.experiments.catalogue import experiments
 from eigensieve.experiments.words import COUNTED
+from eigensieve.studies.runner import StageProgress
 
 CHEAP = "chu2013/table1"  # counts rows and columns of five files
 NAMES = ("chu2013/table1", "wolf2005/figure2b")
@@ -151,7 +152,7 @@ def press_ctrl_c(monkeypatch):
     """Ctrl-C in the middle of the second of two experiments."""
 
     @contextmanager
-    def bar() -> Iterator[_common.StageProgress]:
+    def bar() -> Iterator[StageProgress]:
         def press(stage: str, done: int, total: int) -> None:
             if (stage, done) == (f"2 of 2, {CHEAP}", 2):
                 signal.raise_signal(signal.SIGINT)

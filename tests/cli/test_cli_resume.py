@@ -14,6 +14,7 @@ from eigensieve.cli._resume import resumable
 from eigensieve.errors import InputError
 from eigensieve.io.model import load_model
 from eigensieve.studies.checkpoint import Checkpoint
+from eigensieve.studies.runner import StageProgress
 from tests.cli.files import CHECKPOINT, FILES, contents
 
 OUT = Path("eigensieve-out")
@@ -33,7 +34,7 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Press:
                 signal.raise_signal(signal.SIGINT)
 
         @contextmanager
-        def bar() -> Iterator[_common.StageProgress]:
+        def bar() -> Iterator[StageProgress]:
             yield press
 
         with monkeypatch.context() as patch:

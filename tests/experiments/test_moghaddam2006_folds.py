@@ -136,7 +136,9 @@ class TestFolds:
         np.testing.assert_allclose(curve["se"], [2.5, 5.0])
 
     def test_blocks(self):
-        assert _folds.repetition_blocks(5, 2) == [[0, 1], [2, 3], [4]]
+        tasks = _folds.repetition_blocks({"repetitions": 5, "block": 2, "seed": 3}, "seed")
+        assert [task["repetitions"] for task in tasks] == [[0, 1], [2, 3], [4]]
+        assert {task["seed"] for task in tasks} == {3}
 
 
 def test_band_of_the_dropped():

@@ -11,7 +11,9 @@ from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
 from eigensieve.studies.cv_path import CVPath
-from eigensieve.studies.jobs import Job, Recipe, run_job
+from eigensieve.studies.data import check_data
+from eigensieve.studies.jobs import Job, run_job
+from eigensieve.studies.plan import StudyPlan, make_plan
 from tests.studies.seeds import seed_of
 
 KS = (1, 2, 6)
@@ -82,22 +84,27 @@ def test_the_table_shows_the_best_setting_of_every_k() -> None:
         assert row["se"] == pytest.approx(np.std(best, ddof=1) / 2)  # four folds a repeat
 
 
+def plan_of(X: np.ndarray, y: np.ndarray, k: int) -> StudyPlan:
+    data = check_data(X, y, None, None, "error")
+    return make_plan(data, {"lda": es.SparseLDA()}, ks=(k,))
+
+
 def test_ties_count_half_in_the_area() -> None:
     """A column of few values: many samples have the same score, as scikit-learn counts them."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, size=(60, 1)).astype(float), np.arange(60) % 2
     X[y == 1] += rng.integers(0, 2, size=(30, 1))
     job = Job(np.arange(30), np.arange(30, 60), y)
-    outcome = run_job(job, X, Recipe({"lda": es.SparseLDA()}, (1,), "error", np.unique(y)))
+    outcome = run_job(job, X, plan_of(X, y, 1))
     assert outcome[0][0]["auc"] == pytest.approx(roc_auc_score(y[30:], X[30:, 0]))
 
 
 def test_the_area_without_samples_of_two_classes() -> None:
     X, y = make_data(3)
-    recipe = Recipe({"lda": es.SparseLDA()}, (2,), "error", np.unique(y))
+    plan = plan_of(X, y, 2)
     a = np.flatnonzero(y == "a")
     rest = np.setdiff1d(np.arange(48), a[:4])
-    assert run_job(Job(rest, a[:4], y), X, recipe)[0][0]["auc"] is None
+    assert run_job(Job(rest, a[:4], y), X, plan)[0][0]["auc"] is None
     # a class that the test part does not have is left out of the mean
     two = np.concatenate([a[:4], np.flatnonzero(y == "b")[:5]])
     train = np.setdiff1d(np.arange(48), two)
@@ -105,7 +112,7 @@ def test_the_area_without_samples_of_two_classes() -> None:
     model = es.SparseLDA(2).fit(scaler.transform(X[train]), y[train])
     scores = model.predict_log_proba(scaler.transform(X[two]))
     expected = np.mean([roc_auc_score(y[two] == c, scores[:, i]) for i, c in enumerate("ab")])
-    assert run_job(Job(train, two, y), X, recipe)[0][0]["auc"] == pytest.approx(expected)
+    assert run_job(Job(train, two, y), X, plan)[0][0]["auc"] == pytest.approx(expected)
 
 
 # ---------------------------------------------------------------- the rule

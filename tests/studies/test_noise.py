@@ -13,8 +13,8 @@ from eigensieve.studies.estimation import Estimates, estimate
 from eigensieve.studies.nested import HonestError
 from eigensieve.studies.null import permutation_null
 from eigensieve.studies.plan import make_plan
-from eigensieve.studies.run import Options, make_task
 from eigensieve.studies.runner import run_stages
+from eigensieve.studies.schedule import NESTED, make_schedule
 
 KS = (1, 2, 5, 10, 20)
 Table = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -23,9 +23,9 @@ Table = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 def run_estimation(table: Table, model: Any = None, **options: Any) -> Estimates:
     """`es.study` up to the final models, which say nothing about errors."""
     X, y, groups = table
-    data = check_data(X, y, groups, None, options.get("missing", "error"))
+    data = check_data(X, y, groups, None, options.pop("missing", "error"))
     settings = {"model": es.SparseLDA(random_state=0) if model is None else model}
-    return estimate(make_task(data, settings, Options(n_repeats=1, **options)))
+    return estimate(data, make_plan(data, settings, n_repeats=1, **options))
 
 
 def honest(table: Table, model: Any = None, **options: Any) -> HonestError:
@@ -126,13 +126,12 @@ def p_value(table: Table, n_permutations: int, model: Any = None) -> float:
     X, y, groups = table
     data = check_data(X, y, groups, None, "error")
     model = es.SparseLDA(random_state=0) if model is None else model
-    task = make_task(data, {"model": model}, Options(ks=(1, 3), cv=2))
-    plan = make_plan(
-        task.splitter, data.y, n_repeats=1, is_nested=False, n_permutations=n_permutations
-    )
-    found, _ = run_stages(plan.stages(), data.X, task.recipe)
-    jobs = plan.repeats[0], plan.permuted
-    return permutation_null(*jobs, found, task.recipe, k=None, score="error").p_value
+    options = {"n_repeats": 1, "n_permutations": n_permutations}
+    plan = make_plan(data, {"model": model}, ks=(1, 3), cv=2, **options)
+    schedule = make_schedule(plan, data.y)
+    stages = [stage for stage in schedule.stages() if stage.name != NESTED]
+    found, _ = run_stages(stages, data.X, plan)
+    return permutation_null(schedule.repeats[0], schedule.permuted, found, plan).p_value
 
 
 def too_small(p_values: Sequence[float]) -> float:

@@ -20,7 +20,9 @@ from joblib.externals.loky import get_reusable_executor
 import eigensieve as es
 from eigensieve.errors import InputError
 from eigensieve.studies import runner
-from eigensieve.studies.jobs import Job, Recipe, run_job
+from eigensieve.studies.data import check_data
+from eigensieve.studies.jobs import Job, run_job
+from eigensieve.studies.plan import make_plan
 from tests.studies.whole import as_bytes, make_table
 
 X, y = make_table(30, 10, gaps=False)
@@ -96,10 +98,10 @@ def test_jobs_that_are_alike_run_once(monkeypatch) -> None:
     monkeypatch.setattr(runner, "run_job", lambda job, *rest: ran.append(job) or [])
     rows = np.arange(30)
     one, same, other = Job(rows[5:], rows[:5], y), Job(rows[5:], rows[:5], y), Job(rows, rows, y)
-    recipe = Recipe({}, (), "error", np.unique(y))
+    plan = make_plan(check_data(X, y, None, None, "error"), {"lda": es.SparseLDA()})
     told: list[tuple[str, int, int]] = []
     stages = [runner.Stage("a", [one, other]), runner.Stage("b", [same])]
-    found, cut = runner.run_stages(stages, X, recipe, progress=lambda *event: told.append(event))
+    found, cut = runner.run_stages(stages, X, plan, progress=lambda *event: told.append(event))
     assert not cut
     assert len(ran) == 2
     assert set(found) == {one.key, other.key}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.studies.jobs import Outcome
+from eigensieve.studies.jobs import Findings
 from eigensieve.studies.stability import selection_frequency, stability_index
 
 
@@ -108,7 +108,7 @@ def test_frequency_follows_the_best_setting_of_every_size() -> None:
     def found(support: list[int]) -> dict:
         return {"predicted": [], "auc": None, "support": support, "early": False}
 
-    outcomes: list[Outcome] = [
+    outcomes: list[Findings] = [
         [[found([0]), found([0, 1])], [found([4]), found([4, 3])]],
         [[found([0]), found([0, 2])], [found([1]), found([4, 2])]],
     ]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..pencil.budget import Progress as SearchEvent
     from ..pencil.solution import Solution
     from ..studies.estimates import ErrorEstimate
+    from ..studies.runner import StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
-StageProgress = Callable[[str, int, int], None]
 
 ARGS = "eigensieve.args"  # where the context keeps the arguments as typed
 FILE = click.Path(path_type=Path)  # whether it exists is said by the reader, with advice
@@ -58,6 +58,18 @@ seed_option = click.option(
 def split_names(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str]:
     """``a,b`` is two names; a name with a comma is put in double quotes."""
     return [name.strip() for row in csv.reader(values) for name in row if name.strip()]
+
+
+def names_option(flag: str, text: str) -> Callable[[F], F]:
+    """An option that takes names, separated by commas, and may be given again."""
+    return click.option(flag, multiple=True, metavar="A,B", callback=split_names, help=text)
+
+
+def out_option(default: str, text: str) -> Callable[[F], F]:
+    """The folder that a command writes to."""
+    return click.option(
+        "--out", type=FILE, default=default, show_default=True, metavar="DIR", help=text
+    )
 
 
 criterion_option = click.option(
@@ -111,13 +123,7 @@ shrinkage_option = click.option(
     show_default=True,
     help="Weight of the diagonal in the within-class scatter.",
 )
-ignore_option = click.option(
-    "--ignore",
-    multiple=True,
-    metavar="A,B",
-    callback=split_names,
-    help="Columns to leave out of the table.",
-)
+ignore_option = names_option("--ignore", "Columns to leave out of the table.")
 log2_floor_option = click.option(
     "--log2-floor",
     type=Positive(),
@@ -130,6 +136,11 @@ jobs_option = click.option(
     metavar="N",
     help="Cores to use; the result does not depend on it.  [default: all cores]",
 )
+
+
+def score_of(options: dict[str, Any]) -> str:
+    """What k is chosen by."""
+    return "balanced_error" if options["balanced"] else "error"
 
 
 def repeats_option(default: int) -> Callable[[F], F]:

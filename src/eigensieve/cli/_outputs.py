@@ -11,12 +11,13 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import __version__
 from ..errors import EigensieveError, InputError, ModelFileError
+from ..io.replacing import replace_file
 from ._common import ARGS, echo_notes, finite_or_none
 
 if TYPE_CHECKING:
@@ -62,22 +63,28 @@ def check_file(path: Path, word: str = "--out") -> None:
 
 
 @contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """A folder to write to, made if need be; after an error it goes again, unless it has files."""
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for path in created:
+            with suppress(OSError):  # not made yet, or there is a file, ours or somebody else's
+                path.rmdir()
+        raise
+
+
+@contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """A hidden folder to write to; its files move to ``folder`` if all went well.
 
     Files of the same name are replaced, and that is said; no other file is touched.
     """
-    created = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with hidden_folder(folder) as stage:
-            yield stage
-            replaced = move_all(stage, folder)
-    except BaseException:
-        for path in created:
-            with suppress(OSError):  # not made yet, or somebody else has put a file there
-                path.rmdir()
-        raise
+    with made_folder(folder), hidden_folder(folder) as stage:
+        yield stage
+        replaced = move_all(stage, folder)
     if replaced:
         echo_notes([f"replaced in {folder}: {', '.join(replaced)}"])
 
@@ -117,17 +124,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """The old file or the new one, never half of one; replacing a file is said."""
     check_file(path)
     existed = path.exists()
-    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if existed and not path.is_file():
             # A device or a pipe has nothing to keep, and a file in its place would do harm.
-            path.write_bytes(data)
+            path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
             return
-        real = path.resolve()  # a link stays one
-        with tempfile.TemporaryDirectory(prefix=HIDDEN, dir=real.parent) as stage:
-            draft = Path(stage) / "draft"
-            draft.write_bytes(data)
-            os.replace(draft, real)
+        replace_file(path.resolve(), content)  # a link stays one
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     if existed:
@@ -171,18 +173,6 @@ def protect(
             f"{'; '.join(unfinished)}; nothing was written: {folder} keeps the complete results "
             f"of an earlier run{hope}"
         )
-
-
-def missing_for(model: LinearModel) -> Literal["error", "keep"]:
-    """What to do with missing values of a new table: the model may know how to fill them."""
-    return "error" if model.fill is None else "keep"
-
-
-def layer_for(model: LinearModel, table: Path, wanted: str | None) -> str | None:
-    """The layer of a new .h5ad file: the one that is named, else that of the fit."""
-    fitted = model.info.get("layer")
-    is_h5ad = table.suffix.lower() == ".h5ad"
-    return wanted if wanted or not is_h5ad or not isinstance(fitted, str) else fitted
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

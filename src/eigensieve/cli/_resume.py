@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import BusyCheckpointError, EigensieveError, InputError, OtherStudyError
-from ._common import StageProgress, echo_notes
+from ._common import echo_notes
+from ._outputs import made_folder
+
+if TYPE_CHECKING:
+    from ..studies.runner import StageProgress
 
 CHECKPOINT = ".eigensieve-checkpoint"
 
@@ -46,25 +51,21 @@ def resumable(folder: Path, *, several: bool = False) -> Iterator[Kept]:
     run's own; after a crash or Ctrl-C it stays, and the same command goes on from there. The
     progress of another command is never touched.
     """
-    created = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
     place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
-    is_own = begin(place, several)
-    try:
-        yield Kept(place, 0 if is_own else count_results(place))
-    except EigensieveError as error:
-        if is_own and not isinstance(error, BusyCheckpointError):
-            discard(place)  # a busy one is another run's by now, whoever made it
-        for path in created:
-            with suppress(OSError):  # somebody else has put a file there
-                path.rmdir()
-        if isinstance(error, OtherStudyError):
+    with made_folder(folder):
+        is_own = begin(place, several)
+        try:
+            yield Kept(place, 0 if is_own else count_results(place))
+        except EigensieveError as error:
+            if is_own and not isinstance(error, BusyCheckpointError):
+                discard(place)  # a busy one is another run's by now, whoever made it
+            if not isinstance(error, OtherStudyError):
+                raise
             raise InputError(
                 f"{place} holds the progress of another run (other data, options or version): run "
                 f"that command again to finish it, delete the {'folder' if several else 'file'}, "
                 "or choose another --out"
             ) from error
-        raise
     discard(place)
 
 

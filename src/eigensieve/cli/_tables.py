@@ -16,6 +16,9 @@ from . import _common as common
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..io.model import LinearModel
+    from ..io.tables import Table
+
 groups_option = click.option(
     "--groups",
     metavar="COLUMN",
@@ -109,6 +112,25 @@ def read_study_table(
     )  # fmt: skip
 
 
+def read_for_study(path: Path, target: str, options: dict[str, Any]) -> StudyTable:
+    """Read it by the options of a command that splits the samples."""
+    names = ("groups", "missing", "ignore", "transpose", "log2", "log2_floor", "layer")
+    table = read_study_table(path, target, **{name: options[name] for name in names})
+    table.notes += about_groups(table, options["groups"])
+    return table
+
+
+def read_for_model(rule: LinearModel, path: Path, layer: str | None, **options: Any) -> Table:
+    """New rows of a model; of an .h5ad file the layer of the fit, unless another is named."""
+    from ..io.tables import read_table
+
+    fitted = rule.info.get("layer")
+    if not layer and path.suffix.lower() == ".h5ad" and isinstance(fitted, str):
+        layer = fitted
+    missing: Any = "error" if rule.fill is None else "keep"  # the model knows how to fill them
+    return read_table(path, columns=rule.features, missing=missing, layer=layer, **options)
+
+
 def without_empty(X: Any, names: list[str], notes: list[str]) -> tuple[Any, list[str]]:
     """A column without any value has no median: it goes, with a note."""
     import numpy as np
@@ -132,7 +154,7 @@ def without_empty(X: Any, names: list[str], notes: list[str]) -> tuple[Any, list
 
 
 def about_groups(table: StudyTable, groups: str | None) -> list[str]:
-    """For commands that split the samples: are there groups, or should there be?"""
+    """Are there groups, or should there be?"""
     if groups is not None:
         assert table.groups is not None
         if len(set(table.groups.tolist())) < len(table.groups):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..pencil.pencil import Pencil
     from ..search.certify import Certificate
     from ..search.proof.proof import ProofRequest
+    from ..studies.runner import StageProgress
     from ..tables.builders import LDAProblem
 
 MAX_FEATURES_SHOWN = 30
@@ -239,7 +240,7 @@ def filled(data: StudyTable) -> Any:
 
 
 def warm_up(
-    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: common.StageProgress
+    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: StageProgress
 ) -> None:
     """Compile what the search will run, on small problems, before its clock starts."""
     from tempfile import TemporaryDirectory

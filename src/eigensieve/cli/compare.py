@@ -24,12 +24,13 @@ from ._outputs import (
     staged,
 )
 from ._resume import Kept, resumable
-from ._study import FitRequest, about_sizes, check_request
-from ._tables import about_groups, read_study_table, table_options
+from ._study import about_sizes, check_classes
+from ._tables import read_for_study, table_options
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
     from ..studies.methods import Method
+    from ..studies.runner import StageProgress
 
 FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 
@@ -37,13 +38,10 @@ FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 @click.command("compare")
 @common.table_argument
 @table_options
-@click.option(
+@common.names_option(
     "--methods",
-    multiple=True,
-    metavar="A,B",
-    callback=common.split_names,
-    help="Which, the first being what the others are compared with; an unknown name lists those "
-    "there are.  [default: all but slda, which is slow]",
+    "Which, the first being what the others are compared with; an unknown name lists those there "
+    "are.  [default: all but slda, which is slow]",
 )
 @common.ks_option("1,2,5,10,20,50")
 @common.balanced_option
@@ -51,20 +49,9 @@ FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 @common.repeats_option(1)
 @common.seed_option
 @common.jobs_option
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-compare",
-    show_default=True,
-    metavar="DIR",
-    help=f"Folder for {', '.join(FILES)}.",
-)
+@common.out_option("eigensieve-compare", f"Folder for {', '.join(FILES)}.")
 @common.json_option
-def compare_command(
-    table: Path, target: str, out: Path, as_json: bool, groups: str | None, missing: str,
-    ignore: list[str], transpose: bool, layer: str | None, log2: bool, log2_floor: float | None,
-    **options: Any,
-) -> None:  # fmt: skip
+def compare_command(table: Path, target: str, out: Path, as_json: bool, **options: Any) -> None:
     """The package's methods and classical ones side by side, under the same nested CV.
 
     Every method gets the same folds and chooses its number of features inside them. Classical are
@@ -76,22 +63,15 @@ def compare_command(
     target = target.strip()
     methods = [find_method(name) for name in options["methods"] or COMPARED]
     check_folder(out, FILES)
-    data = read_study_table(
-        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
-    )
-    data.notes += about_groups(data, groups)
+    data = read_for_study(table, target, options)
     settings = {method.name: make_method(method, options) for method in methods}
-    request = FitRequest(
-        data.X, data.y, data.names, target, "auto", settings, options["seed"], None,
-        cv=options["cv"],
-    )  # fmt: skip
-    check_request(request)
-    data.notes += about_sizes(replace(request, ks=options["ks"]))
+    check_classes(data.y, target, with_folds=options["cv"] != "loo")
+    data.notes += about_sizes(settings, len(data.names), options["ks"])
     notes = [*data.notes, *data.gaps, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)
     with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:
-            found = run_comparison(data, settings, target, missing, options, kept, progress)
+            found = run_comparison(data, settings, target, options, kept, progress)
         protect(out, found.unfinished, is_finished(out / COMPARISON_JSON))
         found = replace(found, notes=(*notes, *found.notes))
         write_comparison(out, found)
@@ -129,10 +109,9 @@ def run_comparison(
     data: Any,
     settings: dict[str, Any],
     target: str,
-    missing: str,
     options: dict[str, Any],
     kept: Kept,
-    progress: common.StageProgress,
+    progress: StageProgress,
 ) -> Comparison:
     """All methods, one after the other."""
     from ..studies.comparison import COMPARED_KS, compare_methods
@@ -141,7 +120,7 @@ def run_comparison(
     found = compare_methods(
         data.X, data.y, settings, options["ks"] or COMPARED_KS, options["cv"], data.groups,
         options["repeats"], common.count_jobs(options["jobs"]), options["seed"],
-        score="balanced_error" if options["balanced"] else "error", missing=missing,
+        score=common.score_of(options), missing=options["missing"],
         names=data.names, target=target, checkpoint=kept.path, progress=kept.watch(progress),
     )  # fmt: skip
     titles = {name: METHODS[name].title for name in settings}

@@ -24,7 +24,7 @@ from ._outputs import (
     staged,
     write_study,
 )
-from ._study import FitRequest, run_request
+from ._study import run_watched
 from ._summary import describe_stability, echo_features
 from .evaluate import Evaluation, evaluate_model
 
@@ -33,19 +33,13 @@ if TYPE_CHECKING:
 
     from ..datasets.loader import NamedTable
     from ..studies.result import Study
+    from ..studies.runner import StageProgress
 
 TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
 
 
 @click.command("demo")
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-demo",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the report, the model and the tables.",
-)
+@common.out_option("eigensieve-demo", "Folder for the report, the model and the tables.")
 @common.seed_option
 def demo_command(out: Path, seed: int) -> None:  # fmt: skip
     """The whole story on an embedded table: select, report, check on held-out samples.
@@ -69,7 +63,7 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
         f"features and model come from the other {len(train)}.\n"
     )
     with common.progress_bar() as progress:
-        result = run_request(make_request(table, train, seed), progress)
+        result = study_part(table, train, seed, progress)
     protect(out, result.unfinished, is_complete(out), resumes=False)
     with staged(out) as stage:
         found = write_demo(stage, table, result, train, test)
@@ -79,13 +73,15 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
         raise KeyboardInterrupt(f"{'; '.join(result.unfinished)}; what was done so far is in {out}")
 
 
-def make_request(table: NamedTable, train: np.ndarray, seed: int) -> FitRequest:
+def study_part(table: NamedTable, train: np.ndarray, seed: int, progress: StageProgress) -> Study:
+    """What the command makes of the samples that are not held out."""
     from ..estimators.sparse_lda import SparseLDA
+    from ..studies.data import check_data
+    from ..studies.plan import make_plan
 
-    estimator = SparseLDA(random_state=seed)
-    X, y = table.X[train], table.y[train]
-    settings = {"sparse-lda": estimator}
-    return FitRequest(X, y, table.names, TARGET, "auto", settings, seed, n_jobs=2)
+    data = check_data(table.X[train], table.y[train], None, table.names, "error", TARGET)
+    plan = make_plan(data, {"sparse-lda": SparseLDA(random_state=seed)}, random_state=seed)
+    return run_watched(data, plan, 2, progress)
 
 
 def write_demo(

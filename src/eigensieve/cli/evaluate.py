@@ -11,7 +11,8 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import describe_error, echo_json, echo_notes, echo_table, percent
-from ._outputs import find_model, layer_for, missing_for
+from ._outputs import find_model
+from ._tables import read_for_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,14 +58,10 @@ def evaluate_command(
     The table must be new to the model: on the samples it was fitted on, the error is too small.
     """
     from ..io.model import load_model
-    from ..io.tables import read_table
 
     rule = load_model(find_model(model))
     check_target(rule, target.strip())
-    data = read_table(
-        table, target, transpose=transpose, columns=rule.features, missing=missing_for(rule),
-        layer=layer_for(rule, table, layer),
-    )  # fmt: skip
+    data = read_for_model(rule, table, layer, target=target, transpose=transpose)
     assert data.target is not None
     echo_notes(data.notes)
     found = evaluate_model(rule, data.X, data.target, str(table))

@@ -12,20 +12,21 @@ from . import _types as types
 from ._common import echo_json, echo_notes
 from ._outputs import check_folder, is_complete, make_model, protect, staged, write_study
 from ._resume import resumable
-from ._study import FitRequest, about_sizes, check_request, find_features, run_request
+from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
-    about_groups,
     add_annotations,
     annotations_option,
-    read_study_table,
+    read_for_study,
     table_options,
     without_features,
 )
 
 if TYPE_CHECKING:
+    from ..studies.data import StudyData
     from ..studies.methods import Method
+    from ..studies.plan import StudyPlan
     from ..studies.result import Study
 
 
@@ -57,20 +58,8 @@ if TYPE_CHECKING:
     "separated by commas, the best is chosen along with k.  [default: auto]",
 )
 @common.balanced_option
-@click.option(
-    "--include",
-    multiple=True,
-    metavar="A,B",
-    callback=common.split_names,
-    help="Features that must be selected.",
-)
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="A,B",
-    callback=common.split_names,
-    help="Features that must not be selected.",
-)
+@common.names_option("--include", "Features that must be selected.")
+@common.names_option("--exclude", "Features that must not be selected.")
 @annotations_option
 @common.cv_option
 @common.repeats_option(5)
@@ -90,20 +79,14 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For each search, also those of cross-validation; the best set so far is taken.",
 )
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-out",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
+@common.out_option(
+    "eigensieve-out",
+    "Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None,
-    groups: str | None, missing: str, ignore: list[str], transpose: bool, layer: str | None,
-    log2: bool, log2_floor: float | None, **options: Any,
-) -> None:  # fmt: skip
+    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, **options: Any
+) -> None:
     """Select features from TABLE, estimate the error, write model and report.
 
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
@@ -116,22 +99,19 @@ def fit_command(
 
     find_method(options["method"]).check_solver(options["solver"])
     check_folder(out)
-    data = read_study_table(
-        table, target, groups, missing, ignore, transpose, log2, log2_floor, layer
-    )
-    data.notes += about_groups(data, groups)
-    add_annotations(data, annotations)
-    request = make_request(data, target.strip(), missing, options)
-    check_request(request)
-    data.notes += about_sizes(request)
-    echo_notes(data.notes)
+    read = read_for_study(table, target, options)
+    add_annotations(read, annotations)
+    data, plan = plan_study(read, target.strip(), options)
+    read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
+    echo_notes(read.notes)
+    n_jobs = common.count_jobs(options["jobs"])
     with resumable(out) as kept:
         with common.progress_bar() as progress:
-            study = run_request(request, progress, kept, **data.source)
+            study = run_watched(data, plan, n_jobs, progress, kept, **read.source)
         echo_notes(study.notes)
         protect(out, study.unfinished, is_complete(out))
-        remarks = about_repeated(study, data.repeated)
-        study = replace(study, notes=(*data.notes, *study.notes, *remarks))
+        remarks = about_repeated(study, read.repeated)
+        study = replace(study, notes=(*read.notes, *study.notes, *remarks))
         with staged(out) as stage:
             files = write_study(stage, study, make_model(study))
         if as_json:
@@ -155,39 +135,35 @@ def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
     return [f"{note}predict cannot tell them apart: rename the columns and fit again."]
 
 
-def make_request(
-    table: StudyTable, target: str, missing: str, options: dict[str, Any]
-) -> FitRequest:
-    """The options in the words of the library."""
+def plan_study(
+    table: StudyTable, target: str, options: dict[str, Any]
+) -> tuple[StudyData, StudyPlan]:
+    """The table and the options in the words of the library, checked."""
+    from ..studies.data import check_data
     from ..studies.methods import find_method
+    from ..studies.plan import make_plan
 
-    method = find_method(options["method"])
+    method, k = find_method(options["method"]), options["k"]
     if options["exclude"] and not method.has("exclude"):
         without_features(table, options["exclude"], "--exclude")
         options = {**options, "exclude": []}
     settings = make_settings(method, table.names, options)
-    return FitRequest(
-        table.X,
-        table.y,
-        table.names,
-        target,
-        options["k"],
-        settings,
-        seed=options["seed"],
-        n_jobs=common.count_jobs(options["jobs"]),
-        groups=table.groups,
-        missing=missing,
-        score="balanced_error" if options["balanced"] else "error",
-        cv=options["cv"],
-        n_repeats=options["repeats"],
-        n_permutations=options["permutations"],
-        ks=options["ks"],
-    )
+    must_choose = k == "auto" or len(settings) > 1
+    check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
+    ks = sizes_to_try(settings, len(table.names), k, options["ks"])
+    given = table.X, table.y, table.groups, table.names
+    data = check_data(*given, options["missing"], target)
+    plan = make_plan(
+        data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
+        n_permutations=options["permutations"], score=common.score_of(options),
+        random_state=options["seed"], flag="--",
+    )  # fmt: skip
+    return data, plan
 
 
 def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """The estimator by name; one for each value of --shrinkage."""
-    options = {
+    given = {
         "solver": options["solver"],
         "criterion": None if options["criterion"] == "auto" else options["criterion"],
         "class_weight": "balanced" if options["balanced"] else None,
@@ -198,8 +174,8 @@ def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> 
     values = options["shrinkage"] or [None]
     seed = options["seed"]
     if len(values) == 1:
-        return {method.name: method.make(seed, shrinkage=values[0], **options)}
+        return {method.name: method.make(seed, shrinkage=values[0], **given)}
     return {
-        f"{method.name}, shrinkage {value}": method.make(seed, shrinkage=value, **options)
+        f"{method.name}, shrinkage {value}": method.make(seed, shrinkage=value, **given)
         for value in values
     }

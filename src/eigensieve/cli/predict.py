@@ -11,7 +11,8 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
-from ._outputs import check_file, csv_text, find_model, layer_for, missing_for, write_atomically
+from ._outputs import check_file, csv_text, find_model, write_atomically
+from ._tables import read_for_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,6 @@ def predict_command(
     .h5ad file the layer is that of the fit, unless another is named.
     """
     from ..io.model import load_model
-    from ..io.tables import read_table
 
     model = find_model(model)
     if out is not None:
@@ -44,10 +44,8 @@ def predict_command(
         check_file(out)
     rule = load_model(model)
     known = rule.info.get("target")  # labels do not say which row it is
-    data = read_table(
-        table, transpose=transpose, columns=rule.features, missing=missing_for(rule),
-        not_rows=[known] if isinstance(known, str) else [], layer=layer_for(rule, table, layer),
-    )  # fmt: skip
+    labels_of_fit = [known] if isinstance(known, str) else []
+    data = read_for_model(rule, table, layer, transpose=transpose, not_rows=labels_of_fit)
     echo_notes(data.notes)
     labels, chances = rule.predict(data.X).tolist(), rule.predict_proba(data.X)
     if out is not None:

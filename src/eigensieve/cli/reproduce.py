@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..experiments.judge import Cell
     from ..experiments.protocol import Experiment
     from ..experiments.runner import Result
+    from ..studies.runner import StageProgress
 
 RESULTS, FIGURES, CACHE = "results.json", "figures", "cache"
 FILES = (REPORT, RESULTS)
@@ -36,13 +37,9 @@ FILES = (REPORT, RESULTS)
     "--all", "show_all", is_flag=True, help="Show figures, too, for which nothing is published."
 )
 @common.jobs_option
-@click.option(
-    "--out",
-    type=common.FILE,
-    default="eigensieve-reproduce",
-    show_default=True,
-    metavar="DIR",
-    help=f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
+@common.out_option(
+    "eigensieve-reproduce",
+    f"Folder for {', '.join(FILES)}, {FIGURES}/ and what is kept for the next run ({CACHE}/).",
 )
 @common.json_option
 def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **options: Any) -> None:
@@ -145,7 +142,7 @@ def run_all(
     return results, False
 
 
-def prefixed(progress: common.StageProgress, prefix: str) -> common.StageProgress:
+def prefixed(progress: StageProgress, prefix: str) -> StageProgress:
     """The same bar with more words."""
     return lambda stage, done, total: progress(f"{prefix}{stage}", done, total)
 

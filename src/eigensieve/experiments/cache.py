@@ -10,11 +10,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import platform
-import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -23,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..io.replacing import replace_file
 from .data import data_file
 from .protocol import Experiment
 
@@ -37,7 +35,7 @@ class CacheError(OSError):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskResult:
     """What a task found, and what it cost."""
 
     found: Any
@@ -51,32 +49,27 @@ class Cache:
     folder: Path
     fresh: bool = False
 
-    def get(self, experiment: Experiment, key: str) -> Outcome | None:
+    def get(self, experiment: Experiment, key: str) -> TaskResult | None:
         """What was found earlier; a file that cannot be read counts as none."""
         if self.fresh:
             return None
         try:
             record = json.loads(self._path(experiment, key).read_text(encoding="utf-8"))
-            return Outcome(record["found"], float(record["seconds"]))
+            return TaskResult(record["found"], float(record["seconds"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def put(
-        self, experiment: Experiment, key: str, task: Mapping[str, Any], outcome: Outcome
+        self, experiment: Experiment, key: str, task: Mapping[str, Any], outcome: TaskResult
     ) -> None:
         """Keep it: the whole file or none."""
         path = self._path(experiment, key)
-        draft = path.with_name(f"{key}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
         record = {"task": task, "seconds": outcome.seconds, "found": outcome.found}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(record), encoding="utf-8")
-            os.replace(draft, path)
+            replace_file(path, json.dumps(record))
         except OSError as error:
             raise CacheError(error.errno, error.strerror, str(path)) from error
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
 
     def _path(self, experiment: Experiment, key: str) -> Path:
         return self.folder / experiment.name.replace("/", "-") / f"{key}.json"

@@ -5,21 +5,19 @@ from __future__ import annotations
 import importlib
 import time
 import traceback
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed
 
-from ..studies.runner import quiet_run
-from .cache import Cache, CacheError, Outcome, as_plain, task_key
+from ..studies.runner import StageProgress, quiet_run
+from .cache import Cache, CacheError, TaskResult, as_plain, task_key
 from .data import missing_files
 from .judge import Cell, Verdict, judge_cells
 from .protocol import Experiment
 from .values import Measured
-
-StageProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def _run(
     protocol = dict(experiment.protocols[level])
     tasks = [as_plain(task) for task in module.tasks(protocol)]
     keys = [task_key(experiment, task) for task in tasks]
-    done: dict[int, Outcome] = {}
+    done: dict[int, TaskResult] = {}
     if cache is not None:
         kept = ((i, cache.get(experiment, key)) for i, key in enumerate(keys))
         done = {i: outcome for i, outcome in kept if outcome is not None}
@@ -140,7 +138,7 @@ def tell(progress: StageProgress | None, experiment: Experiment, done: int, tota
 
 def _results(
     experiment: Experiment, tasks: Mapping[int, Mapping[str, Any]], n_jobs: int | None
-) -> Generator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, TaskResult]]:
     if experiment.alone or n_jobs == 1 or len(tasks) < 2:
         yield from (run_task(experiment.module, i, task) for i, task in tasks.items())
         return
@@ -148,10 +146,10 @@ def _results(
     yield from pool(delayed(run_task)(experiment.module, i, task) for i, task in tasks.items())
 
 
-def run_task(module: str, i: int, task: Mapping[str, Any]) -> tuple[int, Outcome]:
+def run_task(module: str, i: int, task: Mapping[str, Any]) -> tuple[int, TaskResult]:
     """One task, in this process or in another."""
     with quiet_run():
         work = importlib.import_module(module).work
         start = time.process_time()
         found = as_plain(work(**task))
-    return i, Outcome(found, time.process_time() - start)
+    return i, TaskResult(found, time.process_time() - start)

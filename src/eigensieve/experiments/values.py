@@ -42,6 +42,11 @@ class Measured:
     notes: Sequence[str] = ()
 
 
+def word_value(holds: bool) -> Value:
+    """Whether a claim holds, as papers put it."""
+    return Value("yes" if holds else "no")
+
+
 def mean_value(values: Sequence[float] | np.ndarray) -> Value:
     """Mean and standard error of repeated runs; one run alone has no standard error.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 from eigensieve.errors import InputError, ModelFileError
+
+from .replacing import replace_file
 
 FORMAT = "eigensieve-model"
 # 1: no fill. 2: fill, if the model has one.
@@ -26,17 +27,10 @@ def write_payload(payload: dict[str, Any], path: Path) -> None:
             f"{path}: the model takes {len(data):,} bytes; at most {MAX_BYTES:,} are allowed: "
             "select fewer features or shorten info"
         )
-    temporary = path.with_name(f".eigensieve-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        replace_file(path, data)
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_payload(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any]]:

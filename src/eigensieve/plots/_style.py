@@ -154,6 +154,16 @@ def plain(text: Text) -> Text:
     return text
 
 
+def name_rows(ax: Axes, names: Iterable[object], most: int = 26) -> None:
+    """Names beside the rows 0, 1, 2 and so on, without a line."""
+    labels = short_names(names, most)
+    ax.set_yticks(range(len(labels)), labels)
+    for text in ax.get_yticklabels():
+        plain(text)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
 def legend_above(ax: Axes, handles: list[Any], labels: list[str], scale: float = 1.0) -> Legend:
     """A legend above the axes, in as many columns as the labels allow."""
     columns = max(1, min(len(labels), 53 // (max(map(len, labels)) + 6)))

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
-from ._style import FAINT, PALETTE, figure_of, house_style, new_figure, plain, short_names
+from ._style import FAINT, PALETTE, figure_of, house_style, name_rows, new_figure
 
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
@@ -86,11 +86,7 @@ class ComparisonDisplay:
     def _set_axes(self) -> None:
         ax, n = self.ax_, len(self.names)
         ax.set_ylim(max(1, n) - 0.5, -0.5)
-        ax.set_yticks(range(n), short_names(self.names, 26))
-        for text in ax.get_yticklabels():
-            plain(text)
-        ax.tick_params(axis="y", length=0)
-        ax.spines["left"].set_visible(False)
+        name_rows(ax, self.names)
         top = float(np.max(self.high, initial=0.0))
         # a little below zero, so that the marker of an error of 0 is whole
         ax.set_xlim(-0.02 * (top or 1.0), 1.05 * top or 1.0)

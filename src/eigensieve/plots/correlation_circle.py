@@ -12,7 +12,16 @@ from matplotlib.patches import Circle
 from matplotlib.text import Annotation
 from numpy.typing import ArrayLike
 
-from ._style import FAINT, PALETTE, figure_of, house_style, new_figure, plain, short_names
+from ._style import (
+    FAINT,
+    PALETTE,
+    figure_of,
+    house_style,
+    name_rows,
+    new_figure,
+    plain,
+    short_names,
+)
 from .loadings import names_at
 
 if TYPE_CHECKING:
@@ -108,11 +117,7 @@ class CorrelationCircleDisplay:
         ax.set_xlim(-1.0, 1.0)
         ax.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
         ax.set_ylim(shown.size - 0.4, -0.6)
-        ax.set_yticks(rows, short_names([self.names[j] for j in shown.tolist()], 26))
-        for text in ax.get_yticklabels():
-            plain(text)
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        name_rows(ax, [self.names[j] for j in shown.tolist()])
         ax.set_xlabel("Correlation with the score")
         ax.grid(axis="x")
         if self.n_left_out:

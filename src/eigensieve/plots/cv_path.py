@@ -98,7 +98,10 @@ class CVPathDisplay:
             if self.is_chosen:
                 entries.append(self._draw_threshold())
             self._set_axes()
-            self._mark_chosen()
+            if self.chosen_k is not None:
+                self.chosen_line_, self.chosen_label_ = mark_k(
+                    self.ax_, self.chosen_k, self.ks, self._curves[0], is_chosen=self.is_chosen
+                )
             legend_above(self.ax_, [h for h, _ in entries], [label for _, label in entries])
         return self
 
@@ -138,14 +141,6 @@ class CVPathDisplay:
         ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
         ax.grid(axis="y")
 
-    def _mark_chosen(self) -> None:
-        k = self.chosen_k
-        if k is None:
-            return
-        heights = dict(zip(self.ks, self._curves[0]))
-        marks = mark_k(self.ax_, k, heights.get(k), is_chosen=self.is_chosen)
-        self.chosen_line_, self.chosen_label_ = marks
-
 
 def require_folds(are_there: bool) -> None:
     """Refuse a study whose cross-validation could not be had."""
@@ -166,12 +161,12 @@ def set_k_axis(ax: Axes, ks: Sequence[int], chosen: int | None = None) -> None:
 
 
 def mark_k(
-    ax: Axes, k: int, height: float | None = None, *, is_chosen: bool = True
+    ax: Axes, k: int, ks: Sequence[int], heights: np.ndarray, *, is_chosen: bool = True
 ) -> tuple[Line2D, Annotation]:
-    """A line and a label at the k that is taken, and a ring at its height."""
+    """A line and a label at the k that is taken, and a ring at its height on the curve."""
     line = ax.axvline(k, color=INK, lw=1.0, ls=(0, (1, 2)))
-    if height is not None:
-        ax.plot([k], [height], "o", ms=9, mfc="none", mec=INK, mew=1.4)
+    if k in ks:
+        ax.plot([k], [heights[ks.index(k)]], "o", ms=9, mfc="none", mec=INK, mew=1.4)
     left, right = np.log(ax.get_xlim())
     beyond = (np.log(k) - left) / (right - left) > 0.8
     label = ax.annotate(

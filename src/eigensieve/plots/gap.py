@@ -84,9 +84,8 @@ class GapDisplay:
             entries = [self._draw_objective(), *bound, *self._draw_optimal()]
             self._set_axes()
             if self.chosen_k is not None:
-                heights = dict(zip(self.ks, self.objective))
-                height = heights.get(self.chosen_k)
-                mark_k(self.ax_, self.chosen_k, height, is_chosen=self.is_chosen)
+                curve = self.ks, self.objective
+                mark_k(self.ax_, self.chosen_k, *curve, is_chosen=self.is_chosen)
             legend_above(self.ax_, [h for h, _ in entries], [label for _, label in entries])
         return self
 

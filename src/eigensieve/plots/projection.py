@@ -19,8 +19,8 @@ from ._style import (
     house_style,
     legend_above,
     legend_below,
+    name_rows,
     new_figure,
-    plain,
     short_names,
     size_of,
     style_of,
@@ -161,12 +161,8 @@ class ProjectionDisplay:
         self._set_rows()
 
     def _set_rows(self) -> None:
-        ax, rows = self.ax_, range(len(self.classes))
-        ax.set_yticks(list(rows), short_names(self.classes, 20))
-        for text in ax.get_yticklabels():
-            plain(text)
-        ax.tick_params(axis="y", length=0)
-        ax.spines["left"].set_visible(False)
+        ax = self.ax_
+        name_rows(ax, self.classes, 20)
         ax.set_ylim(len(self.classes) - 0.45, -0.65)
         ax.set_xlabel("Discriminant score (line: median)")
         few_ticks(ax.xaxis, self.scores[:, 0], 7)

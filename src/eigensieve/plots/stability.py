@@ -17,9 +17,8 @@ from ._style import (
     figure_of,
     house_style,
     legend_above,
+    name_rows,
     new_figure,
-    plain,
-    short_names,
 )
 from .cv_path import mark_k, require_folds, set_k_axis
 
@@ -134,11 +133,7 @@ class StabilityDisplay:
         ax.set_xlim(0.0, 1.0)
         ax.xaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
         ax.set_ylim(max(1, rows.size) - 0.4, -0.6)
-        ax.set_yticks(rows, short_names(self.names, 26))
-        for text in ax.get_yticklabels():
-            plain(text)
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        name_rows(ax, self.names)
         ax.grid(axis="x")
         self._write_label()
         self._write_legend()
@@ -178,5 +173,4 @@ class StabilityDisplay:
         ax.set_ylabel("Stability index")
         ax.grid(axis="y")
         if self.chosen_k is not None:
-            heights = dict(zip(self.ks, self.index))
-            mark_k(ax, self.chosen_k, heights.get(self.chosen_k), is_chosen=self.is_chosen)
+            mark_k(ax, self.chosen_k, self.ks, self.index, is_chosen=self.is_chosen)

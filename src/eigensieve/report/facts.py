@@ -11,7 +11,7 @@ from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
 from ..studies.cv_path import GIVEN, OWN
-from ..studies.result import Source, Study
+from ..studies.result import Provenance, Study
 from ..studies.stability import StabilityIndex
 from .words import excess, percent
 
@@ -210,7 +210,7 @@ def constrained(study: Study, constraint: str) -> str | None:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def n_groups(source: Source) -> int:
+def n_groups(source: Provenance) -> int:
     """Number of groups of samples."""
     return int(np.unique(np.asarray(source.groups)).size)
 

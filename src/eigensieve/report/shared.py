@@ -6,13 +6,13 @@ import base64
 import hashlib
 import math
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..io.replacing import replace_file
 from ..plots._style import printable, shorten
 from . import words
 
@@ -73,11 +73,4 @@ def card(label: str, value: str, *details: str) -> dict[str, Any]:
 
 def write_report(html: str, path: str | os.PathLike[str]) -> None:
     """Write the page; a crash leaves the old file or the new one, never half of one."""
-    path = Path(path)
-    temporary = path.with_name(f".eigensieve-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(html)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_file(Path(path), html)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from ..errors import BusyCheckpointError, InputError, OtherStudyError
-from .jobs import Outcome
+from .jobs import Findings
 
 FORMAT, VERSION = "eigensieve-checkpoint", 1
 _OPENING = b'{"digest": "'
@@ -36,7 +36,7 @@ class Checkpoint:
         self.path = Path(path)
         self.study = study
         self.replace = replace
-        self.found: dict[str, Outcome] = {}
+        self.found: dict[str, Findings] = {}
 
     def __enter__(self) -> Checkpoint:
         with ExitStack() as stack:
@@ -60,7 +60,7 @@ class Checkpoint:
         with suppress(OSError):  # of a full disk it was told before
             self._file.close()
 
-    def add(self, key: str, outcome: Outcome) -> None:
+    def add(self, key: str, outcome: Findings) -> None:
         """Keep a result; from now on it survives this process."""
         self.found[key] = outcome
         self._write({"key": key, "outcome": outcome})

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import InputError, TimeLimitError
 from .data import StudyData, check_data
-from .estimation import Task, estimate
-from .final import fit_final
 from .methods import COMPARED, find_method
-from .result import Source, Study
-from .run import Options, assemble, make_task, open_checkpoint
+from .page import Reported
+from .plan import StudyPlan, make_plan
+from .result import Provenance, Study
+from .run import open_checkpoint, run_plan
 from .runner import StageProgress, sent_once
 from .settings import as_sizes, check_settings
 from .splits import N_FOLDS
@@ -30,7 +30,7 @@ COMPARED_KS = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Reported):
     """The same question to several methods.
 
     Attributes
@@ -51,7 +51,7 @@ class Comparison:
     titles: Mapping[str, str]
     failures: Mapping[str, str]
     reference: str
-    source: Source
+    source: Provenance
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
 
@@ -113,13 +113,6 @@ class Comparison:
 
         return pd.DataFrame(self.rows).drop(columns="features", errors="ignore")
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write the comparison as one self-contained HTML file."""
-        from importlib import import_module
-
-        # the report lies above the studies, and is reached for only when asked
-        import_module("eigensieve.report").write_comparison_report(self, path, title=title)
-
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.results)})"
 
@@ -171,22 +164,19 @@ def compare_methods(
     >>> sorted(found.table["method"])
     ['anova', 'sparse-lda']
     """
-    data = check_data(X, y, groups, names, missing)
-    options = Options(as_sizes(ks), cv, n_repeats, random_state, "auto", score, missing)
+    data = check_data(X, y, groups, names, missing, target)
+    options = {"ks": as_sizes(ks), "cv": cv, "n_repeats": n_repeats, "score": score}
     settings, titles = _named_methods(methods, random_state)
+    plans, failures = _make_plans(data, settings, {**options, "random_state": random_state})
     results: dict[str, Study] = {}
     unfinished: list[str] = []
-    tasks, failures = _make_tasks(data, settings, options)
-    files = {} if checkpoint is None else _make_files(Path(checkpoint), tasks, restart)
+    files = {} if checkpoint is None else _make_files(Path(checkpoint), data, plans, restart)
     with sent_once():
-        for name, task in tasks.items():
+        for name, plan in plans.items():
             tell = None if progress is None else _stage_of(name, progress)
             try:
-                results[name] = _run_method(task, n_jobs, files.get(name), tell, target)
-            except (
-                ValueError,
-                TimeLimitError,
-            ) as reason:  # the method's own, or a library's
+                results[name] = run_plan(data, plan, n_jobs, files.get(name), tell, is_brief=True)
+            except (ValueError, TimeLimitError) as reason:  # the method's own, or a library's
                 failures[name] = str(reason)
             except KeyboardInterrupt:
                 unfinished.append(f"{', '.join(_left(settings, results, failures))} not compared")
@@ -225,43 +215,32 @@ def _stage_of(method: str, progress: StageProgress) -> StageProgress:
     return tell
 
 
-def _make_tasks(
-    data: StudyData, settings: Mapping[str, Any], options: Options
-) -> tuple[dict[str, Task], dict[str, str]]:
+def _make_plans(
+    data: StudyData, settings: Mapping[str, Any], options: dict[str, Any]
+) -> tuple[dict[str, StudyPlan], dict[str, str]]:
     """What is to be done for each method, and why some can do nothing with the table."""
-    tasks, failures = {}, {}
+    plans, failures = {}, {}
     for name, estimator in settings.items():
         try:
-            tasks[name] = make_task(data, {name: estimator}, options)
+            plans[name] = make_plan(data, {name: estimator}, **options)
         except InputError as reason:
             failures[name] = str(reason)
-    return tasks, failures
+    return plans, failures
 
 
-def _make_files(folder: Path, tasks: Mapping[str, Task], restart: bool) -> dict[str, Path]:
+def _make_files(
+    folder: Path, data: StudyData, plans: Mapping[str, StudyPlan], restart: bool
+) -> dict[str, Path]:
     """The checkpoint of every method; one that cannot be used is told before the work begins."""
-    files = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in tasks}
+    files = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in plans}
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: is no folder to write to ({error.strerror})") from error
-    for name, task in tasks.items():
-        with open_checkpoint(files[name], task, restart):
+    for name, plan in plans.items():
+        with open_checkpoint(files[name], data, plan, restart):
             pass
     return files
-
-
-def _run_method(
-    task: Task,
-    n_jobs: int | None,
-    file: Path | None,
-    progress: StageProgress | None,
-    target: str | None,
-) -> Study:
-    with open_checkpoint(file, task, replace=False) as checkpoint:
-        found = estimate(task, n_jobs, checkpoint, progress)
-    final = fit_final(task.data, task.recipe, found.cv, None, n_jobs, progress, is_brief=True)
-    return assemble(task, found, final, target)
 
 
 def _left(

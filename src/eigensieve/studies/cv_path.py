@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .estimates import class_weights
-from .jobs import Job, Outcome, Recipe
+from .jobs import Findings, Job
+from .plan import StudyPlan
 
-SCORES = ("error", "balanced_error")
 ONE_SE = "smallest k whose cross-validated error is within one standard error of the smallest"
 ONE_SE_BALANCED = ONE_SE.replace("error", "balanced error", 1)
 GIVEN = "given by the user"
@@ -103,19 +103,17 @@ class CVPath:
         return int(self.best_settings[size]), size
 
 
-def make_path(
-    repeats: Sequence[Sequence[tuple[Job, Outcome]]], recipe: Recipe, score: str = "error"
-) -> CVPath:
+def make_path(repeats: Sequence[Sequence[tuple[Job, Findings]]], plan: StudyPlan) -> CVPath:
     """From what the jobs of whole repeats found."""
     done = [entry for repeat in repeats for entry in repeat]
     weights = _weights([job for job, _ in done])
-    measured = np.array([_measure(job, out, recipe.classes, weights) for job, out in done])
+    measured = np.array([_measure(job, out, plan.classes, weights) for job, out in done])
     errors, balanced_errors, aucs, sizes = np.moveaxis(measured, -1, 0)
     tested = np.array([job.test.size for job, _ in done])
     n_folds = _count_folds([job for job, _ in repeats[0]])
     return CVPath(
-        recipe.ks, errors, balanced_errors, aucs, sizes, tested / tested.mean(), n_folds,
-        len(repeats), score,
+        plan.ks, errors, balanced_errors, aucs, sizes, tested / tested.mean(), n_folds,
+        len(repeats), plan.score,
     )  # fmt: skip
 
 
@@ -134,7 +132,7 @@ def _count_folds(jobs: Sequence[Job]) -> int:
 
 
 def _measure(
-    job: Job, outcome: Outcome, classes: np.ndarray, weights: np.ndarray
+    job: Job, outcome: Findings, classes: np.ndarray, weights: np.ndarray
 ) -> list[list[list[float]]]:
     truth, weight = job.labels[job.test], weights[job.test]
     rows = []

@@ -27,7 +27,8 @@ class StudyData:
     """Rows (n, p), labels (n,), names (p,) and, if there are any, groups (n,).
 
     The rows are an array, or a csr matrix. ``columns`` are the names that the table itself has, as
-    scikit-learn sees them: text.
+    scikit-learn sees them: text. ``missing`` says what is done about missing values, and ``target``
+    is the name of the labels.
     """
 
     X: Any
@@ -35,6 +36,8 @@ class StudyData:
     names: list[str]
     groups: np.ndarray | None
     columns: list[str] | None = None
+    missing: str = "error"
+    target: str = "target"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -61,6 +64,7 @@ def check_data(
     groups: ArrayLike | None,
     names: Sequence[str] | None,
     missing: str,
+    target: str | None = None,
 ) -> StudyData:
     """Numbers, labels, names and groups that fit together, or an error that says what does not."""
     X = plain_frame(X)
@@ -71,7 +75,10 @@ def check_data(
         raise InputError(f"X has {n} rows and y the shape {labels.shape}; one label per row")
     labels = _check_classes(labels)
     refuse_gaps(matrix, check_missing(missing))
-    data = StudyData(matrix, labels, _names(X, names, p), _groups(groups, n), _columns(X))
+    data = StudyData(
+        matrix, labels, _names(X, names, p), _groups(groups, n), _columns(X), missing,
+        target or "target",
+    )  # fmt: skip
     high, low = column_extent(matrix)
     refuse_extremes(np.maximum(high, -low), data.names)
     if np.all(high == low):

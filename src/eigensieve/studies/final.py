@@ -18,8 +18,8 @@ from ..tables.statistics import ClassStats
 from .copies import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
-from .jobs import Recipe
 from .optimality import FeaturePrice, Judge
+from .plan import StudyPlan
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
 from .runner import StageProgress, quiet_run
@@ -47,9 +47,8 @@ class Final:
 
 def fit_final(
     data: StudyData,
-    recipe: Recipe,
+    plan: StudyPlan,
     cv: CVPath | None,
-    k: int | None,
     n_jobs: int | None,
     progress: StageProgress | None,
     search_progress: Callback | None = None,
@@ -60,32 +59,32 @@ def fit_final(
 
     ``is_brief``: the chosen k only, and no prices of features.
     """
-    names = list(recipe.settings)
-    setting, size = (0, 0) if cv is None else cv.choose(k)
-    if cv is None and k is not None:
-        size = recipe.ks.index(k)
-    scaler = Standardizer.fit(data.X, recipe.missing)
+    names = list(plan.settings)
+    setting, size = (0, 0) if cv is None else cv.choose(plan.k)
+    if cv is None and plan.k is not None:
+        size = plan.ks.index(plan.k)
+    scaler = Standardizer.fit(data.X, plan.missing)
     Z = scaler.apply(data.X)
-    inner = clone(recipe.settings[names[setting]])
-    if recipe.ks:
-        inner.set_params(**{SIZE: recipe.ks[size]})
+    inner = clone(plan.settings[names[setting]])
+    if plan.ks:
+        inner.set_params(**{SIZE: plan.ks[size]})
     tell = _steps(progress)
     with quiet_run():
         tell(0)
         notes, unfinished = _fit_chosen(inner, Z, data.y, n_jobs, search_progress)
-        final = Final(names[setting], recipe.ks[size] if recipe.ks else _count(inner), {})
+        final = Final(names[setting], plan.ks[size] if plan.ks else _count(inner), {})
         models = {final.k: inner}
         try:
             tell(1)
             if not unfinished and not is_brief:
-                models = _fit_others(models, recipe, cv, Z, data.y)
+                models = _fit_others(models, plan, cv, Z, data.y)
             tell(2)
             _judge(final, models, Z, data, is_brief, tell)
         except KeyboardInterrupt:
             models = {final.k: inner}
             final.optimality = [Judge.of(inner, Z, data.y).judge(inner, certificate="none")]
             unfinished.append("bounds and prices of the features were not computed")
-    final.path = {k: _wrap(model, scaler, recipe, data) for k, model in models.items()}
+    final.path = {k: _wrap(model, scaler, plan, data) for k, model in models.items()}
     final.selected = rank_features(inner, data.names)
     final.scores = np.asarray(inner.transform(Z))
     final.correlations = _correlate(Z, final.scores, [f.index for f in final.selected])
@@ -168,22 +167,22 @@ def _fit_watched(
 
 
 def _fit_others(
-    models: Mapping[int, Any], recipe: Recipe, cv: CVPath | None, Z: np.ndarray, y: np.ndarray
+    models: Mapping[int, Any], plan: StudyPlan, cv: CVPath | None, Z: np.ndarray, y: np.ndarray
 ) -> dict[int, Any]:
     """The models of every k, each with its best setting; the chosen one stays as it is."""
-    settings = list(recipe.settings.values())
-    best = np.zeros(len(recipe.ks), dtype=int) if cv is None else cv.best_settings
+    settings = list(plan.settings.values())
+    best = np.zeros(len(plan.ks), dtype=int) if cv is None else cv.best_settings
     found = dict(models)
     for setting in np.unique(best).tolist():
-        ks = [k for k, s in zip(recipe.ks, best.tolist()) if s == setting and k not in models]
+        ks = [k for k, s in zip(plan.ks, best.tolist()) if s == setting and k not in models]
         if ks:
             found |= fit_sizes(settings[setting], Z, y, ks)
     return {k: found[k] for k in sorted(found)}
 
 
-def _wrap(inner: Any, scaler: Standardizer, recipe: Recipe, data: StudyData) -> PreparedClassifier:
+def _wrap(inner: Any, scaler: Standardizer, plan: StudyPlan, data: StudyData) -> PreparedClassifier:
     """A classifier of raw rows, as if it had been fitted on them."""
-    model = PreparedClassifier(clone(inner), missing=recipe.missing)
+    model = PreparedClassifier(clone(inner), missing=plan.missing)
     return model.adopt(inner, scaler, data.columns)
 
 

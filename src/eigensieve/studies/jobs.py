@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from ..errors import TimeLimitError
+from .plan import StudyPlan
 from .prepared import fit_sizes
 from .standardize import Standardizer
 
@@ -32,7 +33,7 @@ class Finding(TypedDict):
     early: bool
 
 
-Outcome = list[list[Finding]]  # by setting, then by k
+Findings = list[list[Finding]]  # by setting, then by k
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,33 +54,15 @@ class Job:
         return digest.hexdigest()[:24]
 
 
-@dataclass(frozen=True, eq=False)
-class Recipe:
-    """What is tried: estimators by name, and numbers of features.
-
-    ``ks`` is empty where the estimator chooses the number of features itself.
-    """
-
-    settings: Mapping[str, Any]
-    ks: tuple[int, ...]
-    missing: str
-    classes: np.ndarray
-
-    @property
-    def n_sizes(self) -> int:
-        """How many models one setting gives."""
-        return max(1, len(self.ks))
-
-
-def run_job(job: Job, X: Any, recipe: Recipe) -> Outcome:
+def run_job(job: Job, X: Any, plan: StudyPlan) -> Findings:
     """Fit every setting and k on the training part, and judge it on the test part."""
-    scaler = Standardizer.fit(X[job.train], recipe.missing)
+    scaler = Standardizer.fit(X[job.train], plan.missing)
     Z, Z_new = scaler.apply(X[job.train]), scaler.apply(X[job.test])
     y, y_new = job.labels[job.train], job.labels[job.test]
     with _quiet_process():
         return [
-            [_judge(model, Z_new, y_new, recipe.classes) for model in models]
-            for models in (_fit(e, Z, y, recipe.ks) for e in recipe.settings.values())
+            [_judge(model, Z_new, y_new, plan.classes) for model in models]
+            for models in (_fit(e, Z, y, plan.ks) for e in plan.settings.values())
         ]
 
 

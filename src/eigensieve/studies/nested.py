@@ -9,7 +9,8 @@ import numpy as np
 
 from .cv_path import make_path
 from .estimates import ErrorEstimate, balanced, effective_size, error_estimate
-from .jobs import Finding, Job, Outcome, Recipe
+from .jobs import Finding, Findings, Job
+from .plan import StudyPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,53 +67,40 @@ class HonestError:
         return self.error
 
 
-Inner = Sequence[Sequence[Job]]
-
-
 def nested_error(
     outer: Sequence[Job],
-    inner: Inner,
-    found: Mapping[str, Outcome],
-    recipe: Recipe,
-    *,
-    k: int | None,
-    score: str,
-    groups: np.ndarray | None,
+    inner: Sequence[Sequence[Job]],
+    found: Mapping[str, Findings],
+    plan: StudyPlan,
     how: str,
 ) -> HonestError:
     """In every outer fold the inner folds choose; what they chose is judged on the test part."""
     chosen, findings = [], []
     for job, parts in zip(outer, inner):
-        path = make_path([[(part, found[part.key]) for part in parts]], recipe, score)
-        setting, size = path.choose(k)
+        path = make_path([[(part, found[part.key]) for part in parts]], plan)
+        setting, size = path.choose(plan.k)
         chosen.append((setting, size))
         findings.append(found[job.key][setting][size])
-    return _judge([outer], [findings], recipe.classes, chosen, groups, how)
+    return _judge([outer], [findings], plan, chosen, how)
 
 
 def fixed_error(
-    repeats: Sequence[Sequence[Job]],
-    found: Mapping[str, Outcome],
-    recipe: Recipe,
-    *,
-    size: int,
-    groups: np.ndarray | None,
-    how: str,
+    repeats: Sequence[Sequence[Job]], found: Mapping[str, Findings], plan: StudyPlan, how: str
 ) -> HonestError:
     """The error of a recipe in which nothing is chosen: that of plain cross-validation."""
+    size = 0 if plan.k is None else plan.ks.index(plan.k)
     findings = [[found[job.key][0][size] for job in repeat] for repeat in repeats]
-    return _judge(repeats, findings, recipe.classes, [], groups, how)
+    return _judge(repeats, findings, plan, [], how)
 
 
 def _judge(
     repeats: Sequence[Sequence[Job]],
     findings: Sequence[Sequence[Finding]],
-    classes: np.ndarray,
+    plan: StudyPlan,
     chosen: list[tuple[int, int]],
-    groups: np.ndarray | None,
     how: str,
 ) -> HonestError:
-    labels = repeats[0][0].labels
+    labels, classes, groups = repeats[0][0].labels, plan.classes, plan.splitter.groups
     code = np.searchsorted(classes, labels)
     votes, aucs = np.zeros((labels.size, classes.size)), []
     for job, found in zip(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .cv_path import make_path
-from .jobs import Job, Outcome, Recipe
+from .jobs import Findings, Job
+from .plan import StudyPlan
 
 SAME = 1e-12  # errors that differ by less are equal: they are sums of fractions
 
@@ -44,16 +45,13 @@ class PermutationNull:
 def permutation_null(
     observed: Sequence[Job],
     permuted: Sequence[Sequence[Job]],
-    found: Mapping[str, Outcome],
-    recipe: Recipe,
-    *,
-    k: int | None,
-    score: str,
+    found: Mapping[str, Findings],
+    plan: StudyPlan,
 ) -> PermutationNull:
     """The same cross-validation and the same choice, for the labels and for every permutation."""
 
     def error(jobs: Sequence[Job]) -> float:
-        path = make_path([[(job, found[job.key]) for job in jobs]], recipe, score)
-        return float(path.mean[path.choose(k)])
+        path = make_path([[(job, found[job.key]) for job in jobs]], plan)
+        return float(path.mean[path.choose(plan.k)])
 
     return PermutationNull(error(observed), np.array([error(jobs) for jobs in permuted]))

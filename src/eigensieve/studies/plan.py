@@ -1,95 +1,161 @@
-"""Which jobs a study needs, and what for."""
+"""What a study does with a table, checked once: the same object from the options to the jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pickle import PicklingError
+from types import FunctionType
+from typing import Any
 
+import joblib
 import numpy as np
 
+from .. import __version__
 from ..errors import InputError
-from .jobs import Job, Outcome
-from .runner import Stage
-from .splits import Splitter, permute_labels
+from ..pencil.checks import check_k
+from .data import StudyData
+from .prepared import has_size
+from .settings import as_sizes, check_score, resolve_constraints, usable_ks, usable_range
+from .splits import N_FOLDS, Splitter
 
-MAX_DRAWS = 100
-CROSS_VALIDATION, NESTED, PERMUTATIONS = "cross-validation", "nested check", "permutations"
+DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+N_REPEATS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """The jobs, by purpose.
+class StudyPlan:
+    """What is tried, and how it is judged; jobs in other processes get it without the table.
 
     Attributes
     ----------
-    repeats : one list of jobs per repeat of the cross-validation
-    inner : the inner folds of every outer fold, which are the jobs of the first repeat; empty
-        where nothing has to be chosen
-    permuted : the jobs of every permutation of the labels
+    settings : estimators by name
+    ks : numbers of features to try; empty where the estimator chooses the number itself
+    k : the number that was given, None if it is to be chosen
+    score : what is chosen by
+    missing : what is done about missing values
+    classes : array, all classes of the table
+    splitter, n_repeats, n_permutations
     """
 
-    repeats: list[list[Job]]
-    inner: list[list[Job]]
-    permuted: list[list[Job]]
+    settings: Mapping[str, Any]
+    ks: tuple[int, ...]
+    k: int | None
+    score: str
+    missing: str
+    classes: np.ndarray
+    splitter: Splitter
+    n_repeats: int
+    n_permutations: int
 
-    def stages(self) -> list[Stage]:
-        """In the order that leaves most if the run is cut short."""
-        first, *others = self.repeats
-        return [
-            Stage(CROSS_VALIDATION, first),
-            Stage(NESTED, [job for fold in self.inner for job in fold]),
-            Stage(CROSS_VALIDATION, [job for repeat in others for job in repeat]),
-            Stage(PERMUTATIONS, [job for jobs in self.permuted for job in jobs]),
-        ]
+    @property
+    def n_sizes(self) -> int:
+        """How many models one setting gives."""
+        return max(1, len(self.ks))
 
-    def whole_repeats(self, found: Mapping[str, Outcome]) -> list[list[Job]]:
-        """The repeats of which every job is done."""
-        return [jobs for jobs in self.repeats if _all_done(jobs, found)]
+    @property
+    def must_choose(self) -> bool:
+        """Whether k, or a setting, is to be chosen."""
+        return (self.k is None and self.n_sizes > 1) or len(self.settings) > 1
 
-    def whole_permutations(self, found: Mapping[str, Outcome]) -> list[list[Job]]:
-        """The permutations of which every job is done."""
-        return [jobs for jobs in self.permuted if _all_done(jobs, found)]
-
-    def is_nested_done(self, found: Mapping[str, Outcome]) -> bool:
-        """Whether the outer and the inner folds are done."""
-        return all(_all_done(jobs, found) for jobs in (self.repeats[0], *self.inner))
-
-
-def _all_done(jobs: list[Job], found: Mapping[str, Outcome]) -> bool:
-    return all(job.key in found for job in jobs)
+    def key(self, data: StudyData) -> str:
+        """A digest of everything that the results of the jobs depend on."""
+        parts: list[Any] = [__version__, data.fingerprint, self.ks, self.missing]
+        for name, estimator in self.settings.items():
+            kind = type(estimator)
+            parts += [name, kind.__module__, kind.__qualname__, _hash(estimator)]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
 
 
 def make_plan(
-    splitter: Splitter, y: np.ndarray, *, n_repeats: int, is_nested: bool, n_permutations: int
-) -> Plan:
-    """All jobs of a study of rows with labels y."""
-    n_repeats = 1 if splitter.is_fixed else n_repeats
-    repeats = [_jobs(splitter.split(y, r), y) for r in range(n_repeats)]
-    outer = repeats[0] if is_nested else []
-    inner = [_cut_inside(splitter, y, job) for job in outer]
-    rng = np.random.default_rng(splitter.seed)
-    permuted = [_permute(splitter, y, rng) for _ in range(n_permutations)]
-    return Plan(repeats, inner, permuted)
+    data: StudyData,
+    settings: dict[str, Any],
+    *,
+    ks: Iterable[int] = DEFAULT_KS,
+    k: int | str = "auto",
+    cv: Any = N_FOLDS,
+    n_repeats: int = N_REPEATS,
+    n_permutations: int = 0,
+    score: str = "error",
+    random_state: int = 0,
+    flag: str = "",
+) -> StudyPlan:
+    """Check the options (see `run_study`) against the table.
+
+    ``settings`` are classifiers by name; ``flag`` is how the names of their options begin where
+    the user has given them: "--" on a command line.
+    """
+    settings = resolve_constraints(settings, data, flag)
+    sizes, given = _check_sizes(settings, ks, k, data.X.shape[1], flag)
+    seed = _check_seed(random_state)
+    return StudyPlan(
+        settings=settings,
+        ks=tuple(sizes),
+        k=given,
+        score=check_score(score),
+        missing=data.missing,
+        classes=np.unique(data.y),
+        splitter=Splitter(cv, data.groups, seed),
+        n_repeats=check_k(n_repeats, "n_repeats"),
+        n_permutations=_check_permutations(n_permutations),
+    )
 
 
-def _cut_inside(splitter: Splitter, y: np.ndarray, job: Job) -> list[Job]:
+def _check_sizes(
+    settings: Mapping[str, Any], ks: Iterable[int], k: int | str, p: int, flag: str
+) -> tuple[list[int], int | None]:
+    """The numbers of features to try (none if the method chooses), and the one given, if any."""
+    sized = [has_size(estimator) for estimator in settings.values()]
+    given = None if isinstance(k, str) and k == "auto" else k
+    if not all(sized):
+        if len(sized) > 1:
+            raise InputError(
+                "a method that chooses the number of features itself cannot be tuned along with "
+                "others; compare them (es.compare), or give it alone"
+            )
+        if given is not None:
+            name = type(next(iter(settings.values()))).__name__
+            raise InputError(f"k is {k!r}, but {name} chooses the number of features itself")
+        return [], None
+    wanted = as_sizes(ks)
+    if given is None:
+        return usable_ks(settings.values(), wanted, p), None
+    if isinstance(given, str):
+        raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
+    number = check_k(given)
+    allowed = usable_range(settings.values(), p)
+    if number not in allowed:
+        reason = "" if allowed == range(1, p + 1) else f" ({flag}include, {flag}exclude)"
+        limits = f"{allowed.start} to {allowed.stop - 1}"
+        raise InputError(f"k is {k!r}; this table allows {limits}{reason}")
+    return usable_ks(settings.values(), [*wanted, number], p), number
+
+
+def _check_permutations(n: Any) -> int:
+    is_none = isinstance(n, int | np.integer) and n == 0
+    return 0 if is_none else check_k(n, "n_permutations")
+
+
+def _check_seed(seed: Any) -> int:
+    """A whole number: a generator would not give the same splits again."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"random_state is {seed!r}; a study needs a whole number from 0 on")
+    return int(seed)
+
+
+def _hash(estimator: Any) -> str:
+    """A digest of the parameters; of a function also what it does, as it may have been edited."""
+    given = estimator.get_params()
+    codes = [
+        (name, value.__code__.co_code, value.__code__.co_names, repr(value.__code__.co_consts))
+        for name, value in sorted(given.items())
+        if isinstance(value, FunctionType)
+    ]
     try:
-        return _jobs(splitter.split_inside(y, job.train), y)
-    except InputError as error:
-        raise InputError(f"with a test part held out, {error}") from error
-
-
-def _permute(splitter: Splitter, y: np.ndarray, rng: np.random.Generator) -> list[Job]:
-    """The jobs of permuted labels; a permutation that cannot be cut like the labels is redrawn."""
-    for attempt in range(MAX_DRAWS):
-        labels = permute_labels(y, splitter.groups, rng)
-        try:
-            return _jobs(splitter.split(labels), labels)
-        except InputError:
-            if attempt == MAX_DRAWS - 1:
-                raise
-    return []
-
-
-def _jobs(parts: list[tuple[np.ndarray, np.ndarray]], labels: np.ndarray) -> list[Job]:
-    return [Job(train, test, labels) for train, test in parts]
+        return str(joblib.hash((given, codes)))
+    except (PicklingError, TypeError) as error:
+        raise InputError(
+            f"{estimator!r} has a function without a name of its own, by which a checkpoint could "
+            "know it again; define it in a module, or do without a checkpoint"
+        ) from error

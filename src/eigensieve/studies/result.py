@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
 from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice
+from .page import Reported
 from .prepared import PreparedClassifier
 from .stability import StabilityIndex
 
@@ -35,7 +35,7 @@ class SelectedFeature:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Provenance:
     """What the study was made from, for reproduction.
 
     Attributes
@@ -68,7 +68,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Reported):
     """Which features, how few, how good on new samples, how stable, how close to the best.
 
     Attributes
@@ -102,7 +102,7 @@ class Study:
     copies : list of FeatureCopy, selected features that are others up to scale and shift
     notes : sentences about the data and the choices
     unfinished : sentences about what Ctrl-C left undone; empty for a whole study
-    source : Source
+    source : Provenance
     """
 
     settings: tuple[str, ...]
@@ -123,7 +123,7 @@ class Study:
     selected: Sequence[SelectedFeature]
     scores: np.ndarray
     correlations: np.ndarray
-    source: Source
+    source: Provenance
     copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
@@ -221,13 +221,6 @@ class Study:
         if k not in self.path:
             raise InputError(f"k is {k}; the study has {', '.join(map(str, self.path))}")
         return rank_features(self.path[k].estimator_, self.names)
-
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write the report: one self-contained HTML file."""
-        from importlib import import_module
-
-        # the report lies above the studies, and is reached for only when asked
-        import_module("eigensieve.report").write_study_report(self, path, title=title)
 
     def __repr__(self) -> str:
         error = "error unknown"

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pickle import PicklingError
-from types import FunctionType
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import __version__
-from ..errors import InputError
 from ..pencil.budget import Callback
-from ..pencil.checks import check_k
 from .checkpoint import Checkpoint
 from .cv_path import GIVEN, ONE_SE, ONE_SE_BALANCED, ONLY, OWN
 from .data import StudyData, check_data
-from .estimation import Estimates, Task, estimate
+from .estimation import Estimates, estimate
 from .final import Final, fit_final
-from .jobs import Recipe
-from .prepared import has_size
-from .result import Source, Study
+from .plan import DEFAULT_KS, N_REPEATS, StudyPlan, make_plan
+from .result import Provenance, Study
 from .runner import StageProgress
-from .settings import (
-    as_sizes,
-    check_score,
-    check_settings,
-    resolve_constraints,
-    usable_ks,
-    usable_range,
-)
-from .splits import N_FOLDS, Splitter
+from .settings import check_settings
+from .splits import N_FOLDS
 from .stability import StabilityIndex
-
-DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
-N_REPEATS = 5
 
 
 def run_study(
@@ -130,146 +111,63 @@ def run_study(
     >>> study.honest_error.low < study.honest_error.error < 0.08
     True
     """
-    data = check_data(X, y, groups, names, missing)
-    options = Options(ks, cv, n_repeats, random_state, k, score, missing, n_permutations)
-    task = make_task(data, check_settings(estimator, random_state), options)
-    with open_checkpoint(checkpoint, task, restart) as file:
-        found = estimate(task, n_jobs, file, progress)
-    final = fit_final(data, task.recipe, found.cv, task.k, n_jobs, progress, search_progress)
-    return assemble(task, found, final, target)
-
-
-@dataclass(frozen=True, eq=False)
-class Options:
-    """How estimators are studied, whatever they are: see `run_study`."""
-
-    ks: Iterable[int] = DEFAULT_KS
-    cv: Any = N_FOLDS
-    n_repeats: int = N_REPEATS
-    random_state: int = 0
-    k: int | str = "auto"
-    score: str = "error"
-    missing: str = "error"
-    n_permutations: int = 0
-
-
-def make_task(data: StudyData, settings: dict[str, Any], options: Options) -> Task:
-    """Check the options against the table."""
-    settings = resolve_constraints(settings, data)
-    sizes, given = _check_sizes(settings, options.ks, options.k, data)
-    seed = _check_seed(options.random_state)
-    return Task(
-        data,
-        Recipe(settings, tuple(sizes), options.missing, np.unique(data.y)),
-        given,
-        check_score(options.score),
-        Splitter(options.cv, data.groups, seed),
-        check_k(options.n_repeats, "n_repeats"),
-        _check_permutations(options.n_permutations),
+    data = check_data(X, y, groups, names, missing, target)
+    plan = make_plan(
+        data, check_settings(estimator, random_state), ks=ks, k=k, cv=cv, n_repeats=n_repeats,
+        n_permutations=n_permutations, score=score, random_state=random_state,
+    )  # fmt: skip
+    return run_plan(
+        data, plan, n_jobs, checkpoint, progress, search_progress=search_progress, restart=restart
     )
 
 
-@contextmanager
+def run_plan(
+    data: StudyData,
+    plan: StudyPlan,
+    n_jobs: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: StageProgress | None = None,
+    *,
+    search_progress: Callback | None = None,
+    restart: bool = False,
+    is_brief: bool = False,
+) -> Study:
+    """Cross-validate and fit; ``is_brief``: without the path and the prices of features."""
+    with open_checkpoint(checkpoint, data, plan, restart) as file:
+        found = estimate(data, plan, n_jobs, file, progress)
+    final = fit_final(data, plan, found.cv, n_jobs, progress, search_progress, is_brief=is_brief)
+    return _assemble(data, plan, found, final)
+
+
 def open_checkpoint(
-    path: str | os.PathLike[str] | None, task: Task, replace: bool
-) -> Iterator[Checkpoint | None]:
-    """The file that keeps the results of the task, if one is wanted."""
-    if path is None:
-        yield None
-        return
-    with Checkpoint(path, _study_key(task.data, task.recipe), replace=replace) as file:
-        yield file
+    path: str | os.PathLike[str] | None, data: StudyData, plan: StudyPlan, restart: bool
+) -> AbstractContextManager[Checkpoint | None]:
+    """The file that keeps the results of the jobs, if one is wanted."""
+    return nullcontext() if path is None else Checkpoint(path, plan.key(data), replace=restart)
 
 
-def _check_sizes(
-    settings: Mapping[str, Any], ks: Iterable[int], k: int | str, data: StudyData
-) -> tuple[list[int], int | None]:
-    """The numbers of features to try (none if the method chooses), and the one given, if any."""
-    sized = [has_size(estimator) for estimator in settings.values()]
-    given = None if isinstance(k, str) and k == "auto" else k
-    if not all(sized):
-        if len(sized) > 1:
-            raise InputError(
-                "a method that chooses the number of features itself cannot be tuned along with "
-                "others; compare them (es.compare), or give it alone"
-            )
-        if given is not None:
-            name = type(next(iter(settings.values()))).__name__
-            raise InputError(f"k is {k!r}, but {name} chooses the number of features itself")
-        return [], None
-    wanted = as_sizes(ks)
-    if given is None:
-        return usable_ks(settings.values(), wanted, data.X.shape[1]), None
-    if isinstance(given, str):
-        raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
-    number = check_k(given)
-    allowed = usable_range(settings.values(), data.X.shape[1])
-    if number not in allowed:
-        raise InputError(f"k is {k!r}; this table allows {allowed.start} to {allowed.stop - 1}")
-    return usable_ks(settings.values(), [*wanted, number], data.X.shape[1]), number
-
-
-def _check_permutations(n: Any) -> int:
-    is_none = isinstance(n, int | np.integer) and n == 0
-    return 0 if is_none else check_k(n, "n_permutations")
-
-
-def _check_seed(seed: Any) -> int:
-    """A whole number: a generator would not give the same splits again."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"random_state is {seed!r}; a study needs a whole number from 0 on")
-    return int(seed)
-
-
-def _study_key(data: StudyData, recipe: Recipe) -> str:
-    """A digest of everything that the results of the jobs depend on."""
-    parts: list[Any] = [__version__, data.fingerprint, recipe.ks, recipe.missing]
-    for name, estimator in recipe.settings.items():
-        kind = type(estimator)
-        parts += [name, kind.__module__, kind.__qualname__, _hash(estimator)]
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
-
-
-def _hash(estimator: Any) -> str:
-    """A digest of the parameters; of a function also what it does, as it may have been edited."""
-    given = estimator.get_params()
-    codes = [
-        (name, value.__code__.co_code, value.__code__.co_names, repr(value.__code__.co_consts))
-        for name, value in sorted(given.items())
-        if isinstance(value, FunctionType)
-    ]
-    try:
-        return str(joblib.hash((given, codes)))
-    except (PicklingError, TypeError) as error:
-        raise InputError(
-            f"{estimator!r} has a function without a name of its own, by which a checkpoint could "
-            "know it again; define it in a module, or do without a checkpoint"
-        ) from error
-
-
-def _rule(task: Task) -> str:
+def _rule(plan: StudyPlan) -> str:
     """How the number of features came about, in words."""
-    if task.k is not None:
+    if plan.k is not None:
         return GIVEN
-    if len(task.recipe.ks) > 1:
-        return ONE_SE if task.score == "error" else ONE_SE_BALANCED
-    return ONLY if task.recipe.ks else OWN
+    if len(plan.ks) > 1:
+        return ONE_SE if plan.score == "error" else ONE_SE_BALANCED
+    return ONLY if plan.ks else OWN
 
 
-def assemble(task: Task, found: Estimates, final: Final, target: str | None = None) -> Study:
+def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) -> Study:
     """Everything in one place."""
-    data, recipe = task.data, task.recipe
     p = data.X.shape[1]
-    ks = recipe.ks or (final.k,)
+    ks = plan.ks or (final.k,)
     indices = [StabilityIndex(k, i.index, i.low, i.high) for k, i in zip(ks, found.indices)]
     return Study(
-        settings=tuple(recipe.settings),
+        settings=tuple(plan.settings),
         setting=final.setting,
         best_k=final.k,
-        k_rule=_rule(task),
+        k_rule=_rule(plan),
         ks=ks,
-        score=task.score,
-        splitting=task.splitter.describe(data.y) if found.cv is not None else "",
+        score=plan.score,
+        splitting=plan.splitter.describe(data.y) if found.cv is not None else "",
         cv=found.cv,
         honest_error=found.honest,
         frequency=np.zeros((0, p)) if found.frequency is None else found.frequency,
@@ -281,9 +179,9 @@ def assemble(task: Task, found: Estimates, final: Final, target: str | None = No
         selected=final.selected,
         scores=final.scores,
         correlations=final.correlations,
-        source=Source(
-            labels=data.y, names=data.names, target=target or "target", groups=data.groups,
-            fingerprint=data.fingerprint, seed=task.splitter.seed, missing=recipe.missing,
+        source=Provenance(
+            labels=data.y, names=data.names, target=data.target, groups=data.groups,
+            fingerprint=data.fingerprint, seed=plan.splitter.seed, missing=plan.missing,
             n_missing=data.n_missing,
         ),
         copies=final.copies,

@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from ..tables.cluster import WorkerPool
 from .checkpoint import Checkpoint
-from .jobs import Job, Outcome, Recipe, run_job
+from .jobs import Findings, Job, run_job
+from .plan import StudyPlan
 
 LONG = 4.0  # seconds of work for each process from which on starting processes pays
 StageProgress = Callable[[str, int, int], None]
@@ -36,7 +37,7 @@ class Stage:
 
 
 @dataclass
-class Progress:
+class StageCount:
     """Tells how many jobs of each stage are done."""
 
     stages: Sequence[Stage]
@@ -61,24 +62,24 @@ class Progress:
 def run_stages(
     stages: Sequence[Stage],
     X: np.ndarray,
-    recipe: Recipe,
+    plan: StudyPlan,
     *,
     n_jobs: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: StageProgress | None = None,
-) -> tuple[dict[str, Outcome], bool]:
+) -> tuple[dict[str, Findings], bool]:
     """What every job found, by key, and whether Ctrl-C cut it short.
 
     Jobs with the same key are run once. Results do not depend on ``n_jobs``.
     """
     jobs = {job.key: job for stage in stages for job in stage.jobs}
     found = {} if checkpoint is None else {k: v for k, v in checkpoint.found.items() if k in jobs}
-    watch = Progress(stages, progress)
+    watch = StageCount(stages, progress)
     left = [job for key, job in jobs.items() if key not in found]
     try:
         for key in found:
             watch.add(key)
-        with closing(_run(left, X, recipe, n_jobs)) as results:
+        with closing(_run(left, X, plan, n_jobs)) as results:
             for key, outcome in results:
                 found[key] = outcome
                 if checkpoint is not None:
@@ -90,25 +91,25 @@ def run_stages(
 
 
 def _run(
-    jobs: Sequence[Job], X: np.ndarray, recipe: Recipe, n_jobs: int | None
-) -> Generator[tuple[str, Outcome]]:
+    jobs: Sequence[Job], X: np.ndarray, plan: StudyPlan, n_jobs: int | None
+) -> Generator[tuple[str, Findings]]:
     with quiet_run(), _gate() as ticket:
         backend, _ = get_active_backend()
         if _is_cluster(backend):
-            yield from _run_on_cluster(backend, jobs, X, partial(_pass, ticket, recipe=recipe))
+            yield from _run_on_cluster(backend, jobs, X, partial(_pass, ticket, plan=plan))
             return
         if not _has_own_backend():
             # The first job has things to load; the second one tells how long a job takes.
             pilots, jobs, seconds = jobs[:2], jobs[2:], 0.0
             for job in pilots:
                 start = time.perf_counter()
-                yield job.key, run_job(job, X, recipe)
+                yield job.key, run_job(job, X, plan)
                 seconds = time.perf_counter() - start
             if seconds * len(jobs) < LONG * effective_n_jobs(n_jobs):
                 n_jobs = 1
         # Processes, not threads: much of a fit is Python, and threads would wait for each other.
         pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from pool(delayed(_pass)(ticket, X, job, recipe) for job in jobs)
+        yield from pool(delayed(_pass)(ticket, X, job, plan) for job in jobs)
 
 
 def _has_own_backend() -> bool:
@@ -125,8 +126,8 @@ def _is_cluster(backend: Any) -> bool:
 
 
 def _run_on_cluster(
-    backend: Any, jobs: Sequence[Job], X: np.ndarray, work: Callable[..., tuple[str, Outcome]]
-) -> Generator[tuple[str, Outcome]]:
+    backend: Any, jobs: Sequence[Job], X: np.ndarray, work: Callable[..., tuple[str, Findings]]
+) -> Generator[tuple[str, Findings]]:
     """Hand the jobs to the client of joblib's backend, and not to the backend itself.
 
     That one sends a table to some worker; with the worker it would be lost for good, and the
@@ -140,21 +141,21 @@ def _run_on_cluster(
             yield found
 
 
-_CREWS: ContextVar[list[WorkerPool] | None] = ContextVar("pools that are kept", default=None)
+_POOLS: ContextVar[list[WorkerPool] | None] = ContextVar("pools that are kept", default=None)
 
 
 @contextmanager
 def sent_once() -> Iterator[None]:
     """Within, a table goes to a cluster once, and not once for each call of `run_stages`."""
-    token = _CREWS.set([])
+    token = _POOLS.set([])
     try:
         yield
     finally:
-        _CREWS.reset(token)
+        _POOLS.reset(token)
 
 
 def _pool_with(X: np.ndarray, backend: Any) -> WorkerPool:
-    kept = _CREWS.get()
+    kept = _POOLS.get()
     for pool in kept or ():
         if pool.held is X and pool.client is backend.client:
             return pool
@@ -251,15 +252,15 @@ def _gate() -> Iterator[str]:
         del _GATES[ticket]
 
 
-def _pass(ticket: str, X: np.ndarray, job: Job, recipe: Recipe) -> tuple[str, Outcome]:
+def _pass(ticket: str, X: np.ndarray, job: Job, plan: StudyPlan) -> tuple[str, Findings]:
     """Run a job unless the gate is closed; another process (of loky, dask) has no gate."""
     gate = _GATES.get(ticket)
     if gate is None:
         with _QUIET:
-            return job.key, run_job(job, X, recipe)
+            return job.key, run_job(job, X, plan)
     if not gate.enter():
         return job.key, []  # nobody listens any more
     try:
-        return job.key, run_job(job, X, recipe)
+        return job.key, run_job(job, X, plan)
     finally:
         gate.leave()

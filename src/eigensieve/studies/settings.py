@@ -14,11 +14,11 @@ from ..estimators.qalpha_selector import QAlphaSelector
 from ..estimators.ranked import RankedLDA
 from ..estimators.sparse_lda import SparseLDA
 from ..pencil.checks import check_k
-from .cv_path import SCORES
 from .data import StudyData
 from .prepared import PreparedClassifier, check_classifier
 
 CONSTRAINTS = ("include", "exclude")
+SCORES = ("error", "balanced_error")
 
 
 def check_settings(estimator: Any, random_state: int) -> dict[str, Any]:
@@ -59,8 +59,13 @@ def _as_classifier(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def resolve_constraints(settings: dict[str, Any], data: StudyData) -> dict[str, Any]:
-    """The same settings with the features of include and exclude in numbers."""
+def resolve_constraints(
+    settings: dict[str, Any], data: StudyData, flag: str = ""
+) -> dict[str, Any]:
+    """The same settings with the features of include and exclude in numbers.
+
+    They must leave a choice, or at least an answer; ``flag`` as in `make_plan`.
+    """
     p, names = data.X.shape[1], np.array(data.names, dtype=object)
     for estimator in settings.values():
         own = estimator.get_params(deep=False)
@@ -70,6 +75,11 @@ def resolve_constraints(settings: dict[str, Any], data: StudyData) -> dict[str, 
             if constraint in own
         }
         estimator.set_params(**found)
+        both = set(found.get("include", ())) & set(found.get("exclude", ()))
+        if both:
+            raise InputError(f"{names[min(both)]!r} is in {flag}include and in {flag}exclude")
+    if usable_range(settings.values(), p).stop <= 1:
+        raise InputError(f"{flag}exclude leaves no feature to select; exclude fewer")
     return settings
 
 

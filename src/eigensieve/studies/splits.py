@@ -18,6 +18,7 @@ from ..pencil.checks import check_k
 
 N_FOLDS = 5
 LEAVE_ONE_OUT = "loo"
+MIN_SAMPLES_OF_A_CLASS = 3  # for a choice: a third held out, and half of the rest: one is left
 Split = tuple[np.ndarray, np.ndarray]
 
 

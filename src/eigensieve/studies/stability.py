@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .estimates import NORMAL_95
-from .jobs import Outcome
+from .jobs import Findings
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class StabilityIndex:
 
 
 def selection_frequency(
-    outcomes: Sequence[Outcome], settings: Sequence[int], n_features: int
+    outcomes: Sequence[Findings], settings: Sequence[int], n_features: int
 ) -> np.ndarray:
     """(n_sizes, n_features): the share of resamples that select a feature, for every size."""
     frequency = np.zeros((len(settings), n_features))

@@ -180,7 +180,8 @@ class ErrorRates:
         }
 
 
-def repetition_blocks(repetitions: int, block: int) -> list[list[int]]:
-    """0, 1, ... in blocks."""
-    every = list(range(repetitions))
-    return [every[i : i + block] for i in range(0, repetitions, block)]
+def repetition_blocks(protocol: dict[str, Any], *names: str) -> list[dict[str, Any]]:
+    """Repetitions 0, 1, ... in blocks, each with these entries of the protocol."""
+    every, block = list(range(protocol["repetitions"])), protocol["block"]
+    shared = {name: protocol[name] for name in names}
+    return [{"repetitions": every[i : i + block], **shared} for i in range(0, len(every), block)]

@@ -40,10 +40,7 @@ HIGH = "dropped from the upper half of the band, %"
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
     """Blocks of repetitions."""
-    return [
-        {"repetitions": block, "seed": protocol["seed"], "sizes": protocol["sizes"]}
-        for block in repetition_blocks(protocol["repetitions"], protocol["block"])
-    ]
+    return repetition_blocks(protocol, "seed", "sizes")
 
 
 def work(repetitions: list[int], seed: int, sizes: list[int]) -> list[dict[str, Any]]:

@@ -39,9 +39,7 @@ PROVED, REACHED = "proved optimal, %", "as good as the optimum, %"
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
     """Blocks of repetitions."""
-    shared = {key: protocol[key] for key in ("seed", "sizes", "exact")}
-    blocks = repetition_blocks(protocol["repetitions"], protocol["block"])
-    return [{"repetitions": block, **shared} for block in blocks]
+    return repetition_blocks(protocol, "seed", "sizes", "exact")
 
 
 def work(

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from ...pencil.pencil import Pencil
 from ...plots._style import PALETTE, legend_below, new_figure
 from ...search.solve import solve
-from ..values import Measured, Value
+from ..values import Measured, Value, word_value
 from ._components import PAPER, pit_props
 from ._figure import COLOURS, MARKERS, side_by_side
 
@@ -53,8 +53,7 @@ def measure(protocol: dict[str, Any], found: list[dict[str, Any]]) -> Measured:
     for i, k in enumerate(ks):
         for method, entry in values.items():
             cells[f"k = {k}", method] = Value(entry["values"][i])
-        word = "yes" if values["optimum"]["proved"][i] else "no"
-        cells[f"k = {k}", "proved"] = Value(word)
+        cells[f"k = {k}", "proved"] = word_value(values["optimum"]["proved"][i])
     best = np.array(values["optimum"]["values"])
     loss = {m: (1 - np.array(e["values"]) / best).tolist() for m, e in values.items()}
     notes = [_misses(m, ks, lost) for m, lost in loss.items() if m != "optimum"]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from ...datasets.wolf2005 import weston_linear
 from ...plots._style import PALETTE, new_figure
-from ..values import Measured, Place, Value, mean_value, share_value
+from ..values import Measured, Place, Value, mean_value, share_value, word_value
 from ._common import best, weigh
 
 KINDS = ("linear problem", "random matrix")
@@ -63,8 +63,8 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     for kind, part in zip(KINDS, found):
         of = {name: np.array([run[name] for run in part["runs"]]) for name in part["runs"][0]}
         cells |= {
-            (kind, "positive"): _word(of["smallest"].min() >= -VISIBLE),
-            (kind, "sparse"): _word(of["small"].mean() > 50),
+            (kind, "positive"): word_value(of["smallest"].min() >= -VISIBLE),
+            (kind, "sparse"): word_value(of["small"].mean() > 50),
             (kind, "runs without a negative weight"): share_value(of["smallest"] >= -ROUND_OFF),
             (kind, "smallest over largest weight"): mean_value(of["smallest"]),
             (kind, "negative weight, %"): mean_value(of["negative"]),
@@ -75,10 +75,6 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         if kind == KINDS[0]:
             cells[kind, "relevant among the best 6"] = mean_value(of["hits"])
     return Measured(cells, {kind: part["alpha"] for kind, part in zip(KINDS, found)}, _notes(found))
-
-
-def _word(holds: bool) -> Value:
-    return Value("yes" if holds else "no")
 
 
 def _notes(found: list[Any]) -> list[str]:

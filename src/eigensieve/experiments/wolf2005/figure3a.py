@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 
 from ...datasets.wolf2005 import Labelled, weston_linear, weston_nonlinear
 from ...plots._style import INK, PALETTE, legend_below, new_figure
-from ..values import Measured, Place, Value, mean_value
+from ..values import Measured, Place, Value, mean_value, word_value
 from ._common import best, weigh
 
 DRAW = {"linear": weston_linear, "non-linear": weston_nonlinear}
@@ -123,7 +123,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         for q, gap in zip(sizes, gaps):
             cells[f"{problem}: unsupervised less supervised", f"q = {q}"] = mean_value(gap)
         means = [float(np.mean(gap)) for gap in gaps]
-        cells[f"{problem}: unsupervised", CLOSE] = Value("yes" if max(means) <= MUCH else "no")
+        cells[f"{problem}: unsupervised", CLOSE] = word_value(max(means) <= MUCH)
         notes.append(_note(problem, sizes, means))
     series: dict[str, Any] = {"q": sizes}
     for problem in DRAW:

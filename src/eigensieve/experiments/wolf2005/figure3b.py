@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from ...datasets.wolf2005 import clusters_in_noise
 from ...plots._style import PALETTE, legend_below, new_figure
-from ..values import Measured, Place, Value, mean_value, share_value
+from ..values import Measured, Place, Value, mean_value, share_value, word_value
 from ._common import weigh
 
 SHIFTS = {"k = n_c": 0, "k = n_c + 2": 2, "k = n_c - 2": -2, "k = n_c - 4": -4}
@@ -78,13 +78,13 @@ def compare(gaps: Gaps) -> dict[Place, Value]:
     return {
         ("few clusters", "largest mean gap"): Value(_top({k: _mean(gaps[k], few) for k in DRAWN})),
         ("few clusters", LESS): _difference(gaps, few),
-        ("few clusters", "wider bars than for many"): _word(wide),
+        ("few clusters", "wider bars than for many"): word_value(wide),
         ("many clusters", "largest mean gap"): Value(
             _top({k: _mean(gaps[k], many) for k in DRAWN})
         ),
         ("many clusters", LESS): _difference(gaps, many),
-        ("many clusters", "n_c - 4 better than n_c - 2"): _word(better),
-        ("many clusters", "n_c - 4 varies more than n_c - 2"): _word(wilder),
+        ("many clusters", "n_c - 4 better than n_c - 2"): word_value(better),
+        ("many clusters", "n_c - 4 varies more than n_c - 2"): word_value(wilder),
         ("all", "largest deviation"): Value(_top(spread)),
         ("all", "smallest deviation"): Value(_top({k: -v for k, v in spread.items()})),
     }
@@ -120,10 +120,6 @@ def _deviation(gaps: dict[int, np.ndarray], clusters: list[int]) -> float:
 
 def _top(values: dict[str, float]) -> str:
     return max(values, key=lambda name: values[name])
-
-
-def _word(holds: bool) -> Value:
-    return Value("yes" if holds else "no")
 
 
 def _curves(gaps: Gaps) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from ...estimators._rankers import RANKERS, order_by_alpha
 from ...estimators.qalpha_selector import QAlphaSelector
 from ..data import load_set
-from ..values import Measured, Value
+from ..values import Measured, Value, word_value
 
 FILES = {"brain": "brain_outcome_raw", "breast met.": "breast"}
 BREAST_GENES = 7000  # the paper took only the first so many
@@ -209,7 +209,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     for data in FILES:
         least = min(float(cells[row, data].value) for row in rows)
         is_below = float(cells["Q-alpha", data].value) < least
-        cells["Q-alpha below RAW and every PCA", data] = Value("yes" if is_below else "no")
+        cells["Q-alpha below RAW and every PCA", data] = word_value(is_below)
     if protocol["every"] > 1:
         notes.append(
             f"Only every {protocol['every']}th sample was left out; counts are scaled to all."
