@@ -33,11 +33,11 @@ from scipy.sparse.linalg import eigsh
 import eigensieve as es
 from eigensieve.datasets.loader import load_table
 from eigensieve.datasets.wolf2005 import ben_dor, clusters_in_noise
-from eigensieve.estimators._weight_cut import CUTS, count_relevant
 from eigensieve.q_alpha.leading import leading_eigenvector
 from eigensieve.q_alpha.options import QAlphaOptions
 from eigensieve.q_alpha.problem import make_rows
 from eigensieve.q_alpha.relevance import Standard
+from eigensieve.q_alpha.weight_cut import CUTS, count_relevant
 
 PEAK = """
 import re, sys, time
@@ -101,7 +101,7 @@ def show_form() -> None:
         return leading_eigenvector(form, alpha, "lanczos", lambda: None)
 
     def by_forming() -> np.ndarray:
-        M = family.rows.times(np.eye(60))
+        M = family.rows.rmatmat(np.eye(60))
         return eigsh((M @ M.T) * (form.U @ form.U.T), k=1, which="LA", v0=alpha)[1][:, 0]
 
     ours, theirs = best_of(by_products, 5), best_of(by_forming, 2)

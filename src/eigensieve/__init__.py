@@ -35,7 +35,7 @@ _HOME = {
     "GroupLassoSolution": "scoring.solution",
     "gloss_path": "scoring.gloss",
     "GlossPath": "scoring.gloss",
-    "qalpha": "q_alpha.qalpha:weigh_features",  # a solver's file has the public name
+    "qalpha": "q_alpha.qalpha",
     "QAlphaSolution": "q_alpha.solution",
     "QAlphaNull": "q_alpha.null",
     "solve": "search.solve",
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from .pursuit.solution import PursuitSolution
     from .pursuit.uncorrelated import UncorrelatedFamily
     from .q_alpha.null import QAlphaNull
-    from .q_alpha.qalpha import weigh_features as qalpha
+    from .q_alpha.qalpha import qalpha
     from .q_alpha.solution import QAlphaSolution
     from .scoring.gloss import GlossPath, gloss_path
     from .scoring.scoring import ScoringProblem

@@ -16,7 +16,7 @@ from eigensieve import QAlphaSelector
 from eigensieve.pencil.budget import Budget
 from eigensieve.q_alpha.null import compare_with_permuted
 from eigensieve.q_alpha.options import QAlphaOptions
-from eigensieve.q_alpha.rows.feature_rows import DenseRows
+from eigensieve.tables.operators.table_rows import ArrayRows
 from tests.oracles.qalpha import normalize_rows
 
 SETS, FEATURES, RUNS, PLANTED = 20, 40, 5, 6
@@ -121,7 +121,7 @@ def test_p_values_are_those_of_the_definition() -> None:
     M = normalize_rows(X.T)
     options = QAlphaOptions(**QUICK)
     null = compare_with_permuted(
-        DenseRows(M.T), None, options, 4, Budget(), np.random.default_rng(5)
+        ArrayRows(M.T), None, options, 4, Budget(), np.random.default_rng(5)
     )
     assert null is not None
     again, reached, curves = np.random.default_rng(5), np.zeros(12), []

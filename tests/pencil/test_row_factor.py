@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from eigensieve.pencil import feature_blocks
 from eigensieve.pencil.row_factor import RowFactor, column_squares, weighted_gram
 
 M, P = 4, 9
 
 
 class PlainRows(RowFactor):
-    """The simplest kind: an array that is asked for what the interface allows only."""
+    """The simplest kind: what a kind must give, and every product by blocks of columns."""
 
     def __init__(self, data: np.ndarray) -> None:
         self.data, self.shape = data, data.shape
@@ -19,27 +20,16 @@ class PlainRows(RowFactor):
     def columns(self, index: np.ndarray) -> np.ndarray:
         return self.data[:, index]
 
-    def pull(self, V: np.ndarray) -> np.ndarray:
-        assert V.shape[0] == self.shape[0]
-        return self.data.T @ V
-
-    def push(self, X: np.ndarray) -> np.ndarray:
-        assert X.shape[0] == self.shape[1]
-        return self.data @ X
-
-    def squares(self) -> np.ndarray:
-        return np.square(self.data).sum(axis=0)
-
-    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
-        return np.einsum(
-            "ij,j,kj->ik", self.data, np.ones(P) if weights is None else weights, self.data
-        )
-
     def scaled(self, scale: np.ndarray) -> RowFactor:
         return PlainRows(self.data * scale)
 
     def take(self, index: np.ndarray) -> RowFactor:
         return PlainRows(self.data[:, index])
+
+
+@pytest.fixture(autouse=True, params=[2_000_000, 2 * M, 1])
+def entries(request, monkeypatch) -> None:
+    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", request.param)
 
 
 @pytest.fixture
@@ -90,3 +80,16 @@ def test_squares_and_gram_of_both_kinds(data) -> None:
         np.testing.assert_allclose(column_squares(rows), (data**2).sum(axis=0))
         np.testing.assert_allclose(weighted_gram(rows), data @ data.T)
         np.testing.assert_allclose(weighted_gram(rows, weights), data @ np.diag(weights) @ data.T)
+
+
+def test_forms_and_products_of_two(data) -> None:
+    rng = np.random.default_rng(2)
+    R, other, G, w = (
+        PlainRows(data),
+        rng.normal(size=(2, P)),
+        rng.normal(size=(M, M)),
+        rng.random(P),
+    )
+    np.testing.assert_allclose(R.quadratic_forms(G), np.diag(data.T @ G @ data))
+    for rows in (other, PlainRows(other)):
+        np.testing.assert_allclose(R.cross(rows, w), (data * w) @ other.T)

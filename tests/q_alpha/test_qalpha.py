@@ -13,11 +13,11 @@ from eigensieve.errors import OptionError, VerificationError
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.solution import Status
 from eigensieve.q_alpha import relevance
-from eigensieve.q_alpha.ascent import Ascent, ascend
+from eigensieve.q_alpha.ascent import ascend
 from eigensieve.q_alpha.options import ALLOWED, QAlphaOptions
 from eigensieve.q_alpha.problem import make_family, make_rows
-from eigensieve.q_alpha.rows.feature_rows import DenseRows
 from eigensieve.q_alpha.variants import supervised as supervised_relevance
+from eigensieve.tables.operators.table_rows import ArrayRows
 from tests.oracles import qalpha as oracle
 
 SHAPES = ((9, 24), (30, 11), (90, 14), (70, 100))  # above 64 features: no dense eigen-solver
@@ -163,7 +163,7 @@ def test_many_samples(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_eigenvalues_count_by_size(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relevance, "DENSE_SAMPLES", limit)
     rows, w = oracle.normalize_rows(make((30, 12))), np.sin(np.arange(30.0)) - 0.4
-    Q = relevance.leading_samples(DenseRows(rows.T), 2, w)  # of negative eigenvalues
+    Q = relevance.leading_samples(ArrayRows(rows.T), 2, w)  # of negative eigenvalues
     best = oracle.by_size(oracle.affinity(w, rows, rows))[:, :2]
     np.testing.assert_allclose(Q @ Q.T, best @ best.T, **NEAR)
 
@@ -211,7 +211,9 @@ class RandomStart:
         return basis
 
 
-def climb(M: np.ndarray, solver: str, seed: int, **more: Any) -> tuple[Ascent, RandomStart]:
+def climb(
+    M: np.ndarray, solver: str, seed: int, **more: Any
+) -> tuple[es.QAlphaSolution, RandomStart]:
     options = QAlphaOptions(eigensolver=solver, n_init=1, tol=0.0, **more)
     start = RandomStart(M, options, seed)
     return ascend(start, options, Budget(), start.rng), start
@@ -236,7 +238,7 @@ def test_random_starts_against_the_literal_ones(solver: str) -> None:
         found, start = climb(M, solver, seed, max_iter=4)
         run = oracle.literal_single_step if solver == "single-step" else oracle.literal_qalpha
         alpha, Q, objectives = run(oracle.normalize_rows(M), start.first, 4)
-        np.testing.assert_allclose(start.express(found.basis), Q, **NEAR)
+        np.testing.assert_allclose(found.Q, Q, **NEAR)
         np.testing.assert_allclose([*found.alpha, *found.history], [*alpha, *objectives], **NEAR)
 
 

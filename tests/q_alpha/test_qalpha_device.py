@@ -10,7 +10,7 @@ from scipy import sparse
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
-from tests.q_alpha.rows.test_device_rows import KINDS, to_torch
+from tests.tables.operators.test_device_rows import KINDS, to_torch
 
 CASES = [
     {"eigensolver": "single-step"},

@@ -16,9 +16,9 @@ from eigensieve.pencil.budget import Budget
 from eigensieve.q_alpha.ascent import ascend
 from eigensieve.q_alpha.kernels import FeatureKernel
 from eigensieve.q_alpha.options import QAlphaOptions
-from eigensieve.q_alpha.rows.feature_rows import DenseRows
 from eigensieve.q_alpha.variants import kernel as kernel_relevance
 from eigensieve.q_alpha.variants.kernel import KernelRelevance, normalize_dual
+from eigensieve.tables.operators.table_rows import ArrayRows
 from tests.oracles import qalpha as oracle
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -106,7 +106,7 @@ def test_polynomial_kernels(degree: int, coef0: float) -> None:
         assert_same(found, solve(M, kernel=poly(degree, coef0), offset=0.3))
         V = poly(degree, coef0)(rows, rows)
         if q == 3:
-            features = kernel.explicit(DenseRows(rows.T))
+            features = kernel.explicit(ArrayRows(rows.T))
             assert len(features) == kernel.n_explicit(3) < 40
             np.testing.assert_allclose(features.T @ features, V, rtol=1e-13, atol=1e-14)
         assert_literal(found, V)
@@ -122,8 +122,8 @@ def test_block_kernels(size: int) -> None:
         rows = oracle.normalize_rows(M)
         found = solve(M, kernel="block", kernel_params={"size": size})
         V = block(size)(rows, rows)
-        np.testing.assert_allclose(kernel.matrix(DenseRows(rows.T)), V, rtol=1e-12, atol=1e-15)
-        features = kernel.explicit(DenseRows(rows.T))
+        np.testing.assert_allclose(kernel.matrix(ArrayRows(rows.T)), V, rtol=1e-12, atol=1e-15)
+        features = kernel.explicit(ArrayRows(rows.T))
         np.testing.assert_allclose(features.T @ features, V, rtol=1e-12, atol=1e-15)
         assert len(features) == kernel.n_explicit(8)
         routes.add(len(features) < n)
@@ -156,7 +156,8 @@ def test_random_starts_ascend(solver: str) -> None:
         E = normalize_dual(V, np.random.default_rng(seed).standard_normal((len(V), k)))
         np.testing.assert_allclose(E.T @ V @ E, np.eye(k), atol=1e-10)
         family = KernelRelevance(V, k)
-        from_E = type("Start", (), {"start": lambda *_, E=E: E, "at": family.at, "cost": 1})()
+        own = {"start": lambda *_, E=E: E, "at": family.at, "express": family.express, "cost": 1}
+        from_E = type("Start", (), own)()
         options = QAlphaOptions(n_init=1, tol=0.0, max_iter=20, eigensolver=solver)
         found = ascend(from_E, options, Budget(), np.random.default_rng())
         assert np.diff(found.history).min() >= -1e-12 * found.history[-1]

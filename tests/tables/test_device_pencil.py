@@ -10,7 +10,8 @@ from eigensieve.pencil.problem import make_problem
 from eigensieve.search.greedy.forward import forward_pass, make_state
 from eigensieve.search.greedy.swap import swap_refine
 from eigensieve.search.quick_bound import root_bound
-from eigensieve.tables.device_pencil import DeviceFactor, DevicePencil
+from eigensieve.tables.device_pencil import DevicePencil
+from eigensieve.tables.operators.device_rows import DeviceRows
 from tests.device_arrays import DEVICES, Send, sender
 
 CRITERIA = ("trace", "logdet", "lambda_max")
@@ -164,7 +165,7 @@ def test_what_is_refused(send: Send) -> None:
 
 def test_rows_look_like_an_array(send: Send) -> None:
     R = np.random.default_rng(0).normal(size=(4, 9))
-    there = DeviceFactor(send(R))
+    there = DeviceRows(send(R))
     V, weights = np.arange(8.0).reshape(4, 2), np.linspace(1, 2, 9)
     np.testing.assert_allclose(there.T @ V, R.T @ V)
     np.testing.assert_allclose(V.T @ there, V.T @ R)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..tables.device_pencil import take_columns
 from ..tables.kinds.arrays import is_device_array, like, to_numpy
 from ..tables.kinds.big_table import BigTable, count_per_block, equal_blocks
+from ..tables.operators.device_rows import take_columns
 from ._validation import read_columns
 
 

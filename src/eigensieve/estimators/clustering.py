@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_array
 from ..errors import InputError
 from ..pencil.checks import check_k
 from ..q_alpha.options import QAlphaOptions
-from ..q_alpha.problem import make_rows
 from ..q_alpha.relevance import leading_samples
 from ..tables.kinds.frames import plain_frame
+from ..tables.operators.scaled_rows import scaled_rows
 
 
 def spectral_clusters(
@@ -60,7 +60,8 @@ def spectral_clusters(
     table = check_array(X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
     if k > table.shape[0]:
         raise InputError(f"n_clusters is {k}, but there are only {table.shape[0]} samples")
-    rows = make_rows(table, QAlphaOptions(center=center, scale=scale))
+    options = QAlphaOptions(center=center, scale=scale)  # which checks them
+    rows = scaled_rows(table, center=options.is_centred, scale=bool(options.scale))
     Q = leading_samples(rows, k)
     found = KMeans(k, n_init=n_init, random_state=random_state).fit_predict(Q)
     _, first, code = np.unique(found, return_index=True, return_inverse=True)

@@ -18,16 +18,17 @@ from ..errors import InputError, OptionError
 from ..pencil.budget import Budget
 from ..pencil.checks import check_number
 from ..pencil.solution import Status
+from ..q_alpha.ascent import ascend
 from ..q_alpha.null import QAlphaNull, compare_with_permuted
 from ..q_alpha.options import QAlphaOptions
-from ..q_alpha.problem import check_null_fits, make_rows
-from ..q_alpha.qalpha import check_classes, solve_rows, solve_table
-from ..q_alpha.scaling import working_dtype
+from ..q_alpha.problem import check_null_fits, make_family, make_rows
+from ..q_alpha.qalpha import check_classes
 from ..q_alpha.weight_cut import CUTS, count_relevant
 from ..tables.kinds.arrays import is_device_array, like, namespace
 from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
+from ..tables.operators.scaling import working_dtype
 from ._shared import clip_k, draw_seed, warn_or_reraise
 from ._validation import take_labels, validate_table
 
@@ -322,17 +323,14 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
         rng: np.random.Generator,
     ) -> None:
         self.null_: QAlphaNull | None = None
-        if options.is_precomputed:
-            found = solve_table(data, None, options, budget, rng)
-        else:
-            rows = make_rows(data, options, code)
-            if self.n_permutations > 0:
-                check_null_fits(rows, options)
-            found = solve_rows(rows, code, options, budget, rng)
-            if self.n_permutations > 0 and budget.stop() is None:
-                self.null_ = compare_with_permuted(
-                    rows, code, options, self.n_permutations, budget, rng
-                )
+        rows = make_rows(data, options, code)
+        if self.n_permutations > 0:
+            check_null_fits(rows, options)
+        found = ascend(make_family(rows, options, code, rng), options, budget, rng)
+        if self.n_permutations > 0 and budget.stop() is None:
+            self.null_ = compare_with_permuted(
+                rows, code, options, self.n_permutations, budget, rng
+            )
         self.solution_ = found
         self.alpha_, self.Q_, self.objective_ = found.alpha, found.Q, found.objective
         self.n_iter_, self.converged_ = found.n_iter, found.converged

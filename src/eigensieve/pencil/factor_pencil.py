@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import OptionError, PencilError
-from ..tables.operators.centred_rows import CentredRows
 from .checks import MAX_SIZE, MIN_SIZE, check_blocks, finite, symmetric
 from .criteria import EPS, fix_signs
 from .magnitudes import LARGEST
 from .pencil import PSD_TOL, Pencil, identity_columns
-from .row_factor import RowFactor, column_squares, weighted_gram
-from .turned_rows import turn_rows
+from .row_factor import RowFactor, column_squares, turn_rows, weighted_gram
 
 # Larger dense matrices are not formed by accident.
 DENSE_LIMIT = 20_000
@@ -176,7 +174,7 @@ class FactorPencil(Pencil):
             return self.H @ self.solve_B(self.H.T)
         G = weighted_gram(self.H, 1.0 / self.d)
         if len(self.W):
-            cross = _cross_gram(self.H, self.W, 1.0 / self.d)
+            cross = self.H.cross(self.W, 1.0 / self.d)
             G -= cross @ linalg.cho_solve(self._woodbury, cross.T)
         return G
 
@@ -348,19 +346,6 @@ def take_columns(rows: np.ndarray | RowFactor, index: np.ndarray) -> np.ndarray 
 
 def quadratic_forms(rows: Any, G: np.ndarray) -> np.ndarray:
     """r_j' G r_j for every column of the rows and a symmetric G."""
-    if not isinstance(rows, RowFactor):
-        return np.einsum("ij,ij->j", rows, G @ rows)
-    if isinstance(rows, CentredRows):
+    if isinstance(rows, RowFactor):
         return rows.quadratic_forms(G)
-    forms = [np.einsum("ij,ij->j", block, G @ block) for _, block in rows.column_blocks()]
-    return np.concatenate(forms)
-
-
-def _cross_gram(first: RowFactor, second: Any, weights: np.ndarray) -> np.ndarray:
-    """first diag(weights) second'."""
-    if isinstance(first, CentredRows) and isinstance(second, CentredRows):
-        return first.cross(second, weights)
-    return sum(
-        ((block * weights[where]) @ second[:, where].T for where, block in first.column_blocks()),
-        start=np.zeros((len(first), len(second))),
-    )
+    return np.einsum("ij,ij->j", rows, G @ rows)

@@ -1,8 +1,9 @@
-"""Rows (m, p) of which no dense array exists: sparse and centred on paper, or on disk.
+"""Rows (m, p) of which no array is at hand: sparse and centred on paper, on disk, on a device.
 
 A `FactorPencil` asks little of its factors: some columns, products with thin matrices, the sums of
 squares. A `RowFactor` gives these, and looks like an array where it does, so that the pencil need
-not know: ``R[:, index]``, ``R.T @ V``, ``V @ R``, ``R @ x``, ``R * scale``.
+not know: ``R[:, index]``, ``R.T @ V``, ``V @ R``, ``R @ x``, ``R * scale``. The kinds of tables are
+in tables/operators.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from .feature_blocks import feature_slices
 
 
 class RowFactor(ABC):
-    """A matrix (m, p) by its products.
+    """A matrix (m, p) by its products, named as scipy's LinearOperator names them.
 
     Attributes
     ----------
     shape : (m, p)
+    dtype : float64, or float32
     """
 
     shape: tuple[int, int]
+    dtype: np.dtype = np.dtype(np.float64)
     ndim = 2
     # ``array @ factor`` is ours to answer: numpy must not try
     __array_ufunc__ = None
@@ -36,28 +39,72 @@ class RowFactor(ABC):
         """Some columns (m, t), dense, in the order given."""
 
     @abstractmethod
-    def pull(self, V: np.ndarray) -> np.ndarray:
-        """R'V (p, t), for V (m, t)."""
-
-    @abstractmethod
-    def push(self, X: np.ndarray) -> np.ndarray:
-        """R X (m, t), for X (p, t)."""
-
-    @abstractmethod
-    def squares(self) -> np.ndarray:
-        """The sum of squares of every column, (p,)."""
-
-    @abstractmethod
-    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """R diag(weights) R' (m, m); the weights are 1 by default."""
-
-    @abstractmethod
     def scaled(self, scale: np.ndarray) -> RowFactor:
         """R diag(scale)."""
 
-    @abstractmethod
     def take(self, index: np.ndarray) -> RowFactor | np.ndarray:
-        """Some columns as a factor, or dense if they are few."""
+        """Some columns: dense, or if they are many as a factor."""
+        return self.columns(index)
+
+    # -- products: by blocks of columns, where a kind has no better way -------------
+
+    def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """All columns, dense, some at a time."""
+        for where in feature_slices(self.shape[1], self.shape[0]):
+            yield where, self[:, where]
+
+    def matmat(self, X: Any) -> np.ndarray:
+        """R X (m, t), for X (p, t)."""
+        out = np.zeros((self.shape[0], X.shape[1]), dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out += block @ X[where]
+        return out
+
+    def rmatmat(self, V: np.ndarray) -> Any:
+        """R'V (p, t), for V (m, t); that of rows on a device stays there."""
+        out = np.empty((self.shape[1], V.shape[1]), dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out[where] = block.T @ V
+        return out
+
+    def fetch(self, values: Any) -> np.ndarray:
+        """What lies where the rows do, brought to the host."""
+        return values
+
+    def squares(self) -> np.ndarray:
+        """The sum of squares of every column, (p,)."""
+        out = np.empty(self.shape[1], dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out[where] = column_squares(block)
+        return out
+
+    def gram(self, weights: Any = None) -> np.ndarray:
+        """R diag(weights) R' (m, m); the weights are 1 by default."""
+        out = np.zeros((self.shape[0], self.shape[0]), dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out += weighted_gram(block, None if weights is None else weights[where])
+        return out
+
+    def cross(self, other: Any, weights: np.ndarray) -> np.ndarray:
+        """R diag(weights) Q' for other rows Q, or an array, of the same columns."""
+        out = np.zeros((self.shape[0], other.shape[0]), dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out += (block * weights[where]) @ other[:, where].T
+        return out
+
+    def quadratic_forms(self, G: np.ndarray) -> np.ndarray:
+        """r_j' G r_j for every column."""
+        out = np.empty(self.shape[1], dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out[where] = np.einsum("ij,ij->j", block, G @ block)
+        return out
+
+    def inner(self) -> np.ndarray:
+        """R'R (p, p)."""
+        out = np.empty((self.shape[1], self.shape[1]), dtype=self.dtype)
+        for where, block in self.column_blocks():
+            out[:, where] = self.T @ np.ascontiguousarray(block)
+        return out
 
     # -- how it looks like an array -------------------------------------------------
 
@@ -75,16 +122,11 @@ class RowFactor(ABC):
         chosen = np.asarray(index)
         return self.columns(np.flatnonzero(chosen) if chosen.dtype == bool else chosen)
 
-    def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """All columns, dense, some at a time."""
-        for where in feature_slices(self.shape[1], self.shape[0]):
-            yield where, self[:, where]
-
     def __matmul__(self, X: np.ndarray) -> np.ndarray:
-        return self.push(X[:, None])[:, 0] if X.ndim == 1 else self.push(X)
+        return self.matmat(X[:, None])[:, 0] if X.ndim == 1 else self.matmat(X)
 
     def __rmatmul__(self, V: np.ndarray) -> np.ndarray:
-        return self.pull(V[:, None])[:, 0] if V.ndim == 1 else self.pull(V.T).T
+        return (self.T @ V.T).T
 
     def __mul__(self, scale: np.ndarray | float) -> RowFactor:
         return self.scaled(np.broadcast_to(scale, self.shape[1]))
@@ -110,10 +152,46 @@ class Transposed:
         self.shape = factor.shape[::-1]
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        return self.T.pull(V[:, None])[:, 0] if V.ndim == 1 else self.T.pull(V)
+        R = self.T
+        return R.fetch(R.rmatmat(V[:, None])[:, 0] if V.ndim == 1 else R.rmatmat(V))
 
     def __rmatmul__(self, X: np.ndarray) -> np.ndarray:
-        return self.T.push(X[:, None])[:, 0] if X.ndim == 1 else self.T.push(X.T).T
+        return (self.T @ X.T).T
+
+
+class TurnedRows(RowFactor):
+    """The rows T R, for an array T (m, r) and rows R (r, p) that are no array: turned on paper."""
+
+    def __init__(self, T: np.ndarray, rows: RowFactor) -> None:
+        self.turn, self.rows = T, rows
+        self.shape = (len(T), rows.shape[1])
+
+    def columns(self, index: np.ndarray) -> np.ndarray:
+        return self.turn @ self.rows.columns(index)
+
+    def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for where, block in self.rows.column_blocks():
+            yield where, self.turn @ block
+
+    def matmat(self, X: np.ndarray) -> np.ndarray:
+        return self.turn @ self.rows.matmat(X)
+
+    def rmatmat(self, V: np.ndarray) -> np.ndarray:
+        return self.rows.T @ (self.turn.T @ V)
+
+    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
+        return self.turn @ self.rows.gram(weights) @ self.turn.T
+
+    def scaled(self, scale: np.ndarray) -> TurnedRows:
+        return TurnedRows(self.turn, self.rows.scaled(scale))
+
+    def take(self, index: np.ndarray) -> RowFactor | np.ndarray:
+        return turn_rows(self.turn, self.rows.take(index))
+
+
+def turn_rows(T: np.ndarray, rows: np.ndarray | RowFactor) -> np.ndarray | RowFactor:
+    """T @ rows, an array if the rows are one."""
+    return TurnedRows(T, rows) if isinstance(rows, RowFactor) else T @ rows
 
 
 def column_squares(rows: np.ndarray | RowFactor) -> np.ndarray:

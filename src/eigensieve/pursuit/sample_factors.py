@@ -26,10 +26,10 @@ from ..tables.column_statistics import (
     class_sums,
 )
 from ..tables.copies import first_copies, unify, unify_copies
-from ..tables.device_pencil import DeviceFactor
 from ..tables.kinds.arrays import is_device_array, like, to_numpy
 from ..tables.kinds.big_table import BigTable
 from ..tables.operators.column_passes import column_parts
+from ..tables.operators.device_rows import DeviceRows
 from ..tables.statistics import ClassStats
 from .spanned_rows import Scores, SpannedRows, centred_blocks
 
@@ -199,7 +199,7 @@ def _measure(blocks: Callable[[], Iterator[Any]], n: int) -> Measure:
     def pass_over(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         products, reach = np.zeros((A.shape[1],) * 2), np.zeros_like(A)
         for block in blocks():
-            array = block.array if isinstance(block, DeviceFactor) else block
+            array = block.array if isinstance(block, DeviceRows) else block
             Q = array.T @ like(A / np.sqrt(n), array)
             products += to_numpy(Q.T @ Q)
             reach += to_numpy(array @ Q)

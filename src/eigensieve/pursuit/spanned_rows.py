@@ -33,11 +33,11 @@ class SpannedRows(RowFactor):
         unify_copies(rows, samples)
         return rows
 
-    def pull(self, V: np.ndarray) -> np.ndarray:
-        return self.samples.pull(self.A @ V)
+    def rmatmat(self, V: np.ndarray) -> np.ndarray:
+        return self.samples.T @ (self.A @ V)
 
-    def push(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.A.T @ self.samples.push(X))
+    def matmat(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.A.T @ self.samples.matmat(X))
 
     def squares(self) -> np.ndarray:
         parts = (np.square(part.T @ self.A).sum(axis=1) for _, part in column_parts(self.samples))

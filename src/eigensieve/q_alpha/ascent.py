@@ -13,6 +13,7 @@ from ..tables.kinds.arrays import to_numpy
 from .leading import SearchStopped, leading_eigenvector
 from .options import QAlphaOptions
 from .relevance import Family, length
+from .solution import QAlphaSolution
 
 # multiplications in one product with G up to which "auto" means
 EXACT = 200_000  # exact eigenvectors in every cycle,
@@ -24,30 +25,17 @@ RACERS, SPRINT = 60, 15
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
-    """The end of the best start.
+    """The end of one start: what the last cycle gave, and the value after each."""
 
-    Attributes
-    ----------
-    alpha, basis : after the last cycle
-    history : the value after each cycle
-    converged : whether the weights came to rest
-    status : CONVERGED, or why the search ended before
-    eigensolver : the one used
-    n_starts : how many were made
-    """
-
-    alpha: np.ndarray
+    alpha: Any
     basis: Any
     history: list[float]
-    converged: bool
     status: Status
-    eigensolver: str = ""
-    n_starts: int = 1
 
 
 def ascend(
     family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator
-) -> Ascent:
+) -> QAlphaSolution:
     """The best of several starts."""
     method = choose_eigensolver(options, family.cost)
     wanted, races = choose_starts(options, family.cost)
@@ -65,10 +53,18 @@ def ascend(
             break
     assert best is not None
     is_cut = found.status in (Status.TIME_LIMIT, Status.INTERRUPTED) or i + 1 < wanted
-    status = best.status if ended is None or not is_cut else ended
-    n_starts = 1 + RACERS * i if races else i + 1
-    alpha = to_numpy(best.alpha)
-    return replace(best, alpha=alpha, status=status, eigensolver=method, n_starts=n_starts)
+    return QAlphaSolution(
+        alpha=to_numpy(best.alpha),
+        Q=family.express(best.basis),
+        objective=best.history[-1],
+        history=np.array(best.history),
+        converged=best.status is Status.CONVERGED,
+        status=best.status if ended is None or not is_cut else ended,
+        eigensolver=method,
+        n_starts=1 + RACERS * i if races else i + 1,
+        seconds=budget.seconds,
+        options=options,
+    )
 
 
 def _race(family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator) -> Any:
@@ -134,4 +130,4 @@ def _ascend_once(
         if change <= options.tol:
             status = Status.CONVERGED
             break
-    return Ascent(alpha, basis, history, status is Status.CONVERGED, status)
+    return Ascent(alpha, basis, history, status)

@@ -26,7 +26,7 @@ from scipy import linalg
 from ..errors import InputError, OptionError
 from ..pencil.checks import check_k, check_number
 from ..pencil.criteria import EPS
-from .rows.feature_rows import DenseRows, FeatureRows
+from ..tables.operators.table_rows import TableRows
 
 KERNELS = ("linear", "poly", "rbf", "block", "precomputed")
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -106,25 +106,25 @@ class FeatureKernel:
             )
         return "matrix"
 
-    def matrix(self, rows: FeatureRows) -> np.ndarray:
+    def matrix(self, rows: TableRows) -> np.ndarray:
         """The kernel of every two features (n, n)."""
         if self.name == "block":
-            return sum(np.square(rows.of_samples(s).gram()) for s in self.sessions(rows.n_samples))
+            return sum(np.square(rows.of_rows(s).inner()) for s in self.sessions(rows.n_samples))
         if self.function is not None:
             M = _dense(rows)
             return self._call(M, M)
-        S = rows.gram().astype(np.float64)
+        S = rows.inner().astype(np.float64)
         return self._of_products(S, np.diag(S).copy(), np.diag(S).copy())
 
-    def explicit(self, rows: FeatureRows) -> np.ndarray:
-        """The explicit features of a polynomial kernel: data (n_explicit, n) of `DenseRows`."""
+    def explicit(self, rows: TableRows) -> np.ndarray:
+        """The explicit features of a polynomial kernel: rows (n_explicit, n)."""
         M = _dense(rows)
         if self.name == "block":
             parts = [_monomials(M[:, s], 2, 0.0) for s in self.sessions(M.shape[1])]
             return np.vstack(parts)
         return _monomials(M, self.params["degree"], self.params["coef0"])
 
-    def nystroem(self, rows: FeatureRows, rng: np.random.Generator) -> np.ndarray:
+    def nystroem(self, rows: TableRows, rng: np.random.Generator) -> np.ndarray:
         """Features (m, n) whose products approximate the kernel, from rows drawn at random."""
         varying = np.flatnonzero(~is_zero(rows))
         wanted = min(self.landmarks or varying.size, varying.size)
@@ -134,16 +134,16 @@ class FeatureKernel:
         kept = values > len(values) * EPS * values[-1]
         return (C @ (vectors[:, kept] / np.sqrt(values[kept]))).T
 
-    def _cross(self, rows: FeatureRows, picks: np.ndarray) -> np.ndarray:
+    def _cross(self, rows: TableRows, picks: np.ndarray) -> np.ndarray:
         """The kernel of every feature with the picked ones (n, m)."""
-        L = rows.select(picks).astype(np.float64)
+        L = rows.columns(picks).T.astype(np.float64)
         if self.function is not None:
             return self._call(_dense(rows), L)
         if self.name == "block":
             sessions = self.sessions(rows.n_samples)
-            return sum(np.square(rows.of_samples(s).times(L[:, s].T)) for s in sessions)
-        S = rows.times(L.T).astype(np.float64)
-        return self._of_products(S, _squared_norms(rows), np.square(L).sum(axis=1))
+            return sum(np.square(rows.of_rows(s).rmatmat(L[:, s].T)) for s in sessions)
+        S = rows.rmatmat(L.T).astype(np.float64)
+        return self._of_products(S, rows.squares(), np.square(L).sum(axis=1))
 
     def _of_products(self, S: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The kernel from inner products and squared norms."""
@@ -180,7 +180,7 @@ def check_kernel_matrix(V: np.ndarray) -> np.ndarray:
     return 0.5 * (V + V.T)
 
 
-def is_zero(rows: FeatureRows) -> np.ndarray:
+def is_zero(rows: TableRows) -> np.ndarray:
     """Mask of the constant features: they take no part, whatever the kernel says of two zeros."""
     least, most = rows.limits()
     return (least == 0) & (most == 0)
@@ -196,17 +196,11 @@ def _check_params(values: Mapping[str, Any]) -> None:
         check_number(values["gamma"], "gamma", 0.0, BIGGEST, "a number >= 0")
 
 
-def _dense(rows: FeatureRows) -> np.ndarray:
+def _dense(rows: TableRows) -> np.ndarray:
     """M itself (n, q)."""
-    if isinstance(rows, DenseRows):
-        return np.ascontiguousarray(rows.data.T, dtype=np.float64)
     if rows.is_sparse:
         raise InputError("this kernel needs all entries of M; X.toarray() makes an array of X")
-    return np.vstack([block for _, block in rows.blocks()]).astype(np.float64)
-
-
-def _squared_norms(rows: FeatureRows) -> np.ndarray:
-    return np.concatenate([np.square(block).sum(axis=1) for _, block in rows.blocks()])
+    return np.vstack([block.T for _, block in rows.column_blocks()]).astype(np.float64, copy=False)
 
 
 def _monomials(M: np.ndarray, degree: int, coef0: float) -> np.ndarray:

@@ -65,7 +65,7 @@ def _by_small_gram(form: Any) -> Any:
     """G = CC' has the nonzero eigenvalues of C'C (qk, qk), which is small if samples are few."""
     small = to_numpy(sum(root.T @ root for _, root in form.root_blocks()))
     v = linalg.eigh(small.astype(np.float64))[1][:, -1].astype(form.dtype)
-    return form.push(v.reshape(form.Q.shape))
+    return form.weigh(v.reshape(form.Q.shape))
 
 
 def _by_lanczos_on_samples(form: Any, first: Any, stop: Stop) -> Any:
@@ -74,10 +74,10 @@ def _by_lanczos_on_samples(form: Any, first: Any, stop: Stop) -> Any:
 
     def multiply(v: np.ndarray) -> np.ndarray:
         _go_on(stop)
-        return form.push_and_pull(v.reshape(shape))[1].ravel()
+        return form.weigh_and_turn(v.reshape(shape))[1].ravel()
 
-    start = form.pull(first).ravel()
-    return form.push(_search(multiply, start, form.dtype).reshape(shape))
+    start = form.turned(first).ravel()
+    return form.weigh(_search(multiply, start, form.dtype).reshape(shape))
 
 
 def _by_lanczos(form: Form, first: Any, stop: Stop) -> Any:

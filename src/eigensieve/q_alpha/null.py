@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..pencil.budget import Budget
+from ..tables.operators.table_rows import TableRows
 from .ascent import ascend
 from .options import QAlphaOptions
 from .problem import make_family
-from .rows.feature_rows import FeatureRows
 
 BAND = (0.025, 0.5, 0.975)
 LEVEL = 0.05  # the rate of false discoveries at which a feature stands out
@@ -55,7 +55,7 @@ class QAlphaNull:
 
 
 def compare_with_permuted(
-    rows: FeatureRows,
+    rows: TableRows,
     code: np.ndarray | None,
     options: QAlphaOptions,
     n_permutations: int,

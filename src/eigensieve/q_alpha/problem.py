@@ -9,69 +9,58 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InputError
-from ..tables.kinds import big_table as tables
 from ..tables.kinds.arrays import is_device_array, to_numpy
 from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.opening import as_big_table
 from ..tables.moments import MAX_FEATURES
+from ..tables.operators.scaled_rows import read_all, read_if_small, scaled_rows
+from ..tables.operators.table_rows import ArrayRows, TableRows
+from .class_rows import ClassRows
 from .kernels import FeatureKernel, check_kernel_matrix, is_zero
 from .options import QAlphaOptions
 from .relevance import Basic, Family, Gap, Standard
-from .rows.device_rows import DeviceRows
-from .rows.feature_rows import DenseRows, FeatureRows
-from .rows.sparse_rows import SparseRows
-from .rows.table_rows import TableRows
-from .rows.tall_rows import TallRows
-from .scaling import find_scaling
+from .tall_rows import TallClassRows, TallRows
 from .variants.kernel import KernelRelevance
 from .variants.laplacian import Laplacian
 from .variants.ritz import Ritz
 from .variants.supervised import Supervised
 
-BY_VARIANT: dict[str, Callable[[FeatureRows, int], Family]] = {
+BY_VARIANT: dict[str, Callable[[TableRows, int], Family]] = {
     "standard": Standard,
     "basic": Basic,
     "gap": Gap,
     "ritz": Ritz,
     "laplacian": Laplacian,
 }
-
-
 ON_DEVICE = ("standard", "basic", "supervised")
 
 
-def make_rows(X: Any, options: QAlphaOptions, code: np.ndarray | None = None) -> FeatureRows:
-    """M of a table (samples, features): dense, sparse, on disk or on a device.
+def make_rows(X: Any, options: QAlphaOptions, code: np.ndarray | None = None) -> TableRows:
+    """The scaled rows of a table (samples, features), or the kernel matrix that the user gives.
 
     ``code`` is the class of every sample, for variant "supervised".
     """
-    table = as_big_table(X)
+    if options.is_precomputed:
+        return ArrayRows(_read_kernel_matrix(X))
     scaled: dict[str, Any] = {
         "center": options.is_centred,
         "scale": bool(options.scale),
         "offset": options.shift,
     }
-    if table is not None and table.shape[0] * table.shape[1] <= tables.BLOCK_ENTRIES:
-        X, table = read_all(table), None  # one block, which would be in memory anyway
-    if table is not None:
-        if table.is_tall and table.shape[1] <= MAX_FEATURES and not _needs_samples(options):
-            return TallRows(table, code, **scaled)
-        return TableRows(table, find_scaling(table, **scaled))
-    if is_device_array(X):
+    X = read_if_small(X)
+    if isinstance(X, BigTable) and X.is_tall and X.shape[1] <= MAX_FEATURES:
+        if not _needs_samples(options):
+            return TallRows(X, code, **scaled)
+    elif is_device_array(X):
         _check_on_device(options)
-        return DeviceRows(find_scaling(X, **scaled).apply(X))
-    if sparse.issparse(X):
-        X = sparse.csc_array(X)
-        if not X.has_canonical_format:  # an entry stored in two parts would be counted twice
-            X = X.copy()
-            X.sum_duplicates()
-        return SparseRows.from_scaling(X, find_scaling(X, **scaled))
-    return DenseRows(find_scaling(X, **scaled).apply(X))
+    return scaled_rows(X, **scaled)
 
 
-def read_all(table: BigTable) -> np.ndarray:
-    """The table in memory."""
-    return np.concatenate([block for _, block in table.row_blocks()])
+def _read_kernel_matrix(V: Any) -> np.ndarray:
+    table = as_big_table(V)
+    if table is not None:
+        V = read_all(table)
+    return check_kernel_matrix(V.toarray() if sparse.issparse(V) else to_numpy(V))
 
 
 def _needs_samples(options: QAlphaOptions) -> bool:
@@ -90,12 +79,15 @@ def _check_on_device(options: QAlphaOptions) -> None:
 
 
 def make_family(
-    rows: FeatureRows, options: QAlphaOptions, code: np.ndarray | None, rng: np.random.Generator
+    rows: TableRows, options: QAlphaOptions, code: np.ndarray | None, rng: np.random.Generator
 ) -> Family:
     """The variant on these rows; ``code`` has the class of every sample for "supervised"."""
     if options.variant == "supervised":
         assert code is not None
-        return Supervised(rows, code, options.blocks)
+        if isinstance(rows, TallRows):
+            return Supervised(TallClassRows(rows), options.blocks)
+        members = [np.flatnonzero(code == g) for g in range(code.max() + 1)]
+        return Supervised(ClassRows(rows, members), options.blocks)
     if options.kernel is not None:
         return _make_kernel_family(rows, options, rng)
     k = min(options.n_clusters, rows.n_samples, rows.n_features)
@@ -103,11 +95,13 @@ def make_family(
 
 
 def _make_kernel_family(
-    rows: FeatureRows, options: QAlphaOptions, rng: np.random.Generator
+    rows: TableRows, options: QAlphaOptions, rng: np.random.Generator
 ) -> Family:
     """The kernel's matrix, or fewer explicit features than it has rows."""
-    kernel = FeatureKernel.of(options.kernel, options.kernel_params)
     n, q = rows.n_features, rows.n_samples
+    if options.is_precomputed:
+        return KernelRelevance(rows[:, :], min(options.n_clusters, n))
+    kernel = FeatureKernel.of(options.kernel, options.kernel_params)
     route = kernel.choose_route(n, q, rows.is_sparse)
     if route == "rows":
         return Unseen(rows, min(options.n_clusters, q, n))
@@ -118,12 +112,12 @@ def _make_kernel_family(
         return KernelRelevance(V, min(options.n_clusters, n))
     data = kernel.nystroem(rows, rng) if route == "nystroem" else kernel.explicit(rows)
     data[:, constant] = 0.0
-    return Unseen(DenseRows(data), min(options.n_clusters, len(data), n))
+    return Unseen(ArrayRows(data), min(options.n_clusters, len(data), n))
 
 
-def check_null_fits(rows: FeatureRows, options: QAlphaOptions) -> None:
+def check_null_fits(rows: TableRows, options: QAlphaOptions) -> None:
     """Raise before the search, not after it, if there can be no permuted copies."""
-    if not rows.can_permute:
+    if isinstance(rows, TallRows):
         raise InputError(
             "a tall table on disk is read for its inner products only, and features cannot be "
             "permuted in them; use n_permutations=0, or give some of the samples as an array"
@@ -138,12 +132,3 @@ class Unseen(Standard):
 
     def express(self, basis: np.ndarray) -> None:
         """Nothing, as for every kernel: the basis has no coordinates in terms of samples."""
-
-
-def make_precomputed(V: Any, options: QAlphaOptions) -> Family:
-    """The family of a kernel matrix that the user gives."""
-    table = as_big_table(V)
-    if table is not None:
-        V = read_all(table)
-    V = check_kernel_matrix(V.toarray() if sparse.issparse(V) else to_numpy(V))
-    return KernelRelevance(V, min(options.n_clusters, len(V)))

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..errors import InputError
 from ..pencil.budget import Budget, Callback
 from ..pencil.checks import check_labels
+from ..tables.kinds.arrays import all_finite, check_device_table, is_device_array, to_device
+from ..tables.kinds.frames import plain_frame
+from ..tables.kinds.opening import as_big_table
 from .ascent import ascend
-from .input import take_transposed
 from .options import QAlphaOptions
-from .problem import make_family, make_precomputed, make_rows
-from .relevance import Family
-from .rows.feature_rows import FeatureRows
+from .problem import make_family, make_rows
 from .solution import QAlphaSolution
 
 
-def weigh_features(
+def qalpha(
     M: Any,
     n_clusters: int = 2,
     *,
@@ -78,53 +79,40 @@ def weigh_features(
         k_within, k_between, center, scale, tol, max_iter,
     )  # fmt: skip
     budget = Budget(time_limit=time_limit, callback=callback)
-    X = take_transposed(M, device)
+    X = _take_transposed(M, device)
     code = check_classes(y, X.shape[0], options)
-    return solve_table(X, code, options, budget, np.random.default_rng(random_state or 0))
-
-
-def solve_table(
-    X: Any,
-    code: np.ndarray | None,
-    options: QAlphaOptions,
-    budget: Budget,
-    rng: np.random.Generator,
-) -> QAlphaSolution:
-    """Q-alpha of a table (samples, features) that has been checked."""
+    rng = np.random.default_rng(random_state or 0)
     with budget.interruptible():
-        if options.is_precomputed:
-            return _solve(make_precomputed(X, options), options, budget, rng)
-        return solve_rows(make_rows(X, options, code), code, options, budget, rng)
+        rows = make_rows(X, options, code)
+        return ascend(make_family(rows, options, code, rng), options, budget, rng)
 
 
-def solve_rows(
-    rows: FeatureRows,
-    code: np.ndarray | None,
-    options: QAlphaOptions,
-    budget: Budget,
-    rng: np.random.Generator,
-) -> QAlphaSolution:
-    """Q-alpha of rows that are scaled."""
-    family = make_family(rows, options, code, rng)
-    return _solve(family, options, budget, rng)
-
-
-def _solve(
-    family: Family, options: QAlphaOptions, budget: Budget, rng: np.random.Generator
-) -> QAlphaSolution:
-    found = ascend(family, options, budget, rng)
-    return QAlphaSolution(
-        alpha=found.alpha,
-        Q=family.express(found.basis),
-        objective=found.history[-1],
-        history=np.array(found.history),
-        converged=found.converged,
-        status=found.status,
-        eigensolver=found.eigensolver,
-        n_starts=found.n_starts,
-        seconds=budget.seconds,
-        options=options,
-    )
+def _take_transposed(M: Any, device: Any = None) -> Any:
+    """The table X = M' (samples x features): an array, sparse, mapped, or on a device."""
+    if np.ma.isMaskedArray(M):
+        raise InputError("M is a masked array; fill in or drop what is masked first")
+    if not isinstance(M, np.ndarray) and as_big_table(M) is not None:
+        raise InputError(
+            f"M is a {type(M).__name__}; qalpha takes features x samples in memory, or mapped by "
+            "numpy. QAlphaSelector.fit takes it as samples x features"
+        )
+    if is_device_array(M):
+        check_device_table(M, "M", "features x samples")
+        return to_device(M, device).T
+    M = M.tocsr() if sparse.issparse(M) else np.asanyarray(plain_frame(M, "M"))
+    if M.ndim != 2 or 0 in M.shape:
+        raise InputError(f"M has shape {M.shape}; it must be features x samples, none of them 0")
+    if M.dtype.kind not in "biuf":
+        raise InputError(f"M holds {M.dtype}; it must hold real numbers")
+    mapped = None if sparse.issparse(M) else as_big_table(M.T)
+    if mapped is None and not all_finite(M.data if sparse.issparse(M) else M):
+        raise InputError("M contains NaN or infinity; impute or drop them first")
+    if device is None:
+        return M.T if mapped is None else mapped
+    if mapped is not None or sparse.issparse(M):
+        what = "sparse" if mapped is None else "mapped from a file"
+        raise InputError(f"M is {what}; device={device!r} is for arrays in memory: leave it out")
+    return to_device(np.asarray(M.T), device)
 
 
 def check_classes(y: ArrayLike | None, n_samples: int, options: QAlphaOptions) -> np.ndarray | None:

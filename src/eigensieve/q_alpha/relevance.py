@@ -23,7 +23,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..errors import InputError
 from ..tables.kinds.arrays import namespace
-from .rows.feature_rows import FeatureRows
+from ..tables.operators.table_rows import TableRows
+from .passes import equal_weights, project_and_turn, turn, weigh, weigh_and_turn
 
 EXTRA, STEPS = 8, 6  # of the subspace iteration
 MAX_SAMPLES = 20_000  # an affinity of 3 GB
@@ -77,60 +78,60 @@ class Family(Protocol):
 class StandardForm:
     """G of the standard spectrum; positive semidefinite."""
 
-    def __init__(self, rows: FeatureRows, Q: np.ndarray, alpha: Any = None) -> None:
+    def __init__(self, rows: TableRows, Q: np.ndarray, alpha: Any = None) -> None:
         self.rows, self.Q = rows, Q
         self.n_features, self.dtype = rows.n_features, rows.dtype
-        self._pulled: tuple[Any, np.ndarray] | None = None
+        self._turned: tuple[Any, np.ndarray] | None = None
         if alpha is None:
-            self.U = rows.times(Q)
+            self.U = rows.rmatmat(Q)
         else:
-            self.U, pulled = rows.times_and_pull(Q, alpha)
-            self._pulled = (alpha, pulled)
+            self.U, Z = project_and_turn(rows, Q, alpha)
+            self._turned = (alpha, Z)
 
     @property
     def iterates_on_samples(self) -> bool:
         return self.rows.is_remote and MAX_DENSE_SAMPLES_PER_VECTOR < self.Q.size < self.n_features
 
     def equal_weights(self) -> Any:
-        return self.rows.equal_weights()
+        return equal_weights(self.rows)
 
-    def pull(self, x: Any) -> np.ndarray:
+    def turned(self, x: Any) -> np.ndarray:
         """Z = A_x Q; the last one is kept, since value, apply and turn ask for it in turn."""
-        if self._pulled is None or self._pulled[0] is not x:
-            self._pulled = (x, self.rows.pull(x, self.U))
-        return self._pulled[1]
+        if self._turned is None or self._turned[0] is not x:
+            self._turned = (x, turn(self.rows, x, self.U))
+        return self._turned[1]
 
-    def push(self, Z: np.ndarray) -> Any:
+    def weigh(self, Z: np.ndarray) -> Any:
         """G x from Z = A_x Q."""
-        return self.rows.push(self.U, Z)
+        return weigh(self.rows, self.U, Z)
 
-    def push_and_pull(self, Z: np.ndarray) -> tuple[Any, np.ndarray]:
+    def weigh_and_turn(self, Z: np.ndarray) -> tuple[Any, np.ndarray]:
         """G x from Z = A_x Q, and the Z of that."""
-        return self.rows.push_and_pull(self.U, Z)
+        return weigh_and_turn(self.rows, self.U, Z)
 
     def apply(self, x: Any) -> Any:
-        return self.push(self.pull(x))
+        return self.weigh(self.turned(x))
 
     def step(self, x: Any) -> Any:
         """What the next basis needs is kept, since it comes from the same pass over the data."""
-        y, pulled = self.push_and_pull(self.pull(x))
+        y, Z = self.weigh_and_turn(self.turned(x))
         factor = upward(y)
         if factor == 0.0:
             return self.equal_weights()
-        self._pulled = (y * factor, pulled * factor)
-        return self._pulled[0]
+        self._turned = (y * factor, Z * factor)
+        return self._turned[0]
 
     def value(self, alpha: Any) -> float:
-        return float(np.square(self.pull(alpha), dtype=np.float64).sum())
+        return float(np.square(self.turned(alpha), dtype=np.float64).sum())
 
     def turn(self, alpha: Any) -> Any:
         """One step of the orthogonal iteration (definition 2)."""
-        return orthonormal(self.pull(alpha))
+        return orthonormal(self.turned(alpha))
 
     def root_blocks(self) -> Any:
         """Blocks of C (n, qk) with G = CC': row i is the Kronecker product of m_i and u_i."""
-        for where, rows in self.rows.blocks():
-            root = rows[:, :, None] * self.U[where, None, :]
+        for where, block in self.rows.array_blocks():
+            root = block.T[:, :, None] * self.U[where, None, :]
             yield where, namespace(root).reshape(root, (root.shape[0], -1))
 
 
@@ -139,7 +140,7 @@ class Standard:
 
     form: type[StandardForm] = StandardForm
 
-    def __init__(self, rows: FeatureRows, k: int) -> None:
+    def __init__(self, rows: TableRows, k: int) -> None:
         self.rows, self.k = rows.reduced(), k
 
     @property
@@ -183,11 +184,11 @@ class GapForm(BasicForm):
     iterates_on_samples = False  # there is no root of G
 
     def apply(self, x: np.ndarray) -> np.ndarray:
-        everything = self.rows.quadratic_forms(self.rows.affinity(x))
+        everything = self.rows.quadratic_forms(self.rows.gram(x))
         return 2.0 * super().apply(x) - everything
 
     def value(self, alpha: np.ndarray) -> float:
-        return 2.0 * super().value(alpha) - float(np.square(self.rows.affinity(alpha)).sum())
+        return 2.0 * super().value(alpha) - float(np.square(self.rows.gram(alpha)).sum())
 
 
 class Gap(Basic):
@@ -195,7 +196,7 @@ class Gap(Basic):
 
     form = GapForm
 
-    def __init__(self, rows: FeatureRows, k: int) -> None:
+    def __init__(self, rows: TableRows, k: int) -> None:
         super().__init__(rows, k)
         q = self.rows.n_samples
         if q > MAX_SAMPLES:
@@ -233,13 +234,13 @@ def orthonormal(Z: np.ndarray) -> np.ndarray:
     return (Q * signs).astype(Z.dtype, copy=False)
 
 
-def random_basis(rows: FeatureRows, k: int, rng: np.random.Generator) -> np.ndarray:
+def random_basis(rows: TableRows, k: int, rng: np.random.Generator) -> np.ndarray:
     """An orthonormal basis of random combinations of the features, whatever their coordinates."""
     mixture = rng.standard_normal((rows.n_features, k)).astype(rows.dtype)
-    return orthonormal(rows.times_transposed(rows.place(mixture)))
+    return orthonormal(rows.matmat(rows.place(mixture)))
 
 
-def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> np.ndarray:
+def start_basis(rows: TableRows, k: int, rng: np.random.Generator | None) -> np.ndarray:
     """The leading eigenvectors of the affinity of equal weights, or (with rng) a random basis.
 
     Where that affinity is too large to be formed, the subspace of a few steps towards them.
@@ -250,24 +251,24 @@ def start_basis(rows: FeatureRows, k: int, rng: np.random.Generator | None) -> n
         return leading_samples(rows, k)
     Q = random_basis(rows, k + EXTRA, np.random.default_rng(0))
     for _ in range(STEPS):
-        Q = orthonormal(rows.times_transposed(rows.times(Q)))
-    U = rows.times(Q)
+        Q = orthonormal(rows.matmat(rows.rmatmat(Q)))
+    U = rows.rmatmat(Q)
     return Q @ linalg.eigh(U.T @ U)[1][:, : -k - 1 : -1].astype(rows.dtype)
 
 
-def leading_samples(rows: FeatureRows, k: int, weights: Any = None) -> np.ndarray:
+def leading_samples(rows: TableRows, k: int, weights: Any = None) -> np.ndarray:
     """The k eigenvectors of A_w (equal weights by default) with the largest |eigenvalue|."""
     q = rows.n_samples
     if q <= max(DENSE_SAMPLES, 2 * k):
-        values, vectors = linalg.eigh(rows.affinity(weights).astype(np.float64))
+        values, vectors = linalg.eigh(rows.gram(weights).astype(np.float64))
         order = np.argsort(-np.abs(values), kind="stable")[:k]
         return vectors[:, order].astype(rows.dtype)
 
     if weights is None:
-        weights = rows.equal_weights()
+        weights = equal_weights(rows)
 
     def multiply(x: np.ndarray) -> np.ndarray:
-        return rows.times_and_pull(x.reshape(-1, 1), weights)[1][:, 0]
+        return project_and_turn(rows, x.reshape(-1, 1), weights)[1][:, 0]
 
     return leading_vectors(multiply, q, k, rows.dtype)
 

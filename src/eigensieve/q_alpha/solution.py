@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..errors import VerificationError
+from ..pencil.criteria import EPS
 from ..pencil.solution import Status
 from .options import QAlphaOptions
 
@@ -105,8 +106,7 @@ def _open_digits(M: np.ndarray) -> float:
     """How far round-off may put off a feature that hardly varies, once it is centred."""
     size = np.abs(M).max(axis=1)
     spread = (M[size > 0] / size[size > 0, None]).std(axis=1)
-    eps = float(np.finfo(np.float64).eps)
-    return 8 * eps / float(spread[spread > 16 * eps].min(initial=1.0))
+    return 8 * EPS / float(spread[spread > 16 * EPS].min(initial=1.0))
 
 
 def _scale_literally(M: np.ndarray, options: QAlphaOptions) -> np.ndarray:
@@ -116,7 +116,7 @@ def _scale_literally(M: np.ndarray, options: QAlphaOptions) -> np.ndarray:
     if options.is_centred:
         rows = rows - rows.mean(axis=1, keepdims=True)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    varies = norms > 16 * np.finfo(np.float64).eps * np.sqrt(M.shape[1])
+    varies = norms > 16 * EPS * np.sqrt(M.shape[1])
     if not options.scale:
         rows = np.where(varies, rows * (size / size.max()), 0.0)
         return rows / np.linalg.norm(rows, axis=1).max()

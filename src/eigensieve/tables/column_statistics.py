@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .device_pencil import DeviceFactor
 from .kinds.arrays import is_device_array, like
 from .kinds.big_table import BigTable, equal_blocks
 from .kinds.frames import plain_frame
 from .kinds.opening import as_big_table
 from .operators.centred_rows import CentredRows
-from .operators.streamed_rows import StreamedRows
+from .operators.device_rows import DeviceRows
+from .operators.streamed_rows import StreamedRows, WithinGroups
 from .statistics import ClassStats
 
 ROWS = 16  # that are handled at once
@@ -123,7 +123,7 @@ def centre_samples(data: Any, labels: np.ndarray) -> tuple[ColumnStats, Any]:
     """What each column is, and the centred samples Xc = residuals + E E'Xc."""
     if isinstance(data, BigTable):
         n = len(data)
-        rows = StreamedRows(data, np.zeros(n, dtype=np.int8), np.ones(n))
+        rows = StreamedRows(data, WithinGroups(np.zeros(n, dtype=np.int8), np.ones(n)))
         return ColumnStats.from_data(data, labels), rows
     stats = ClassStats.from_data(data, labels, form="rows")
     columns, rest = ColumnStats.of(stats), stats.rows
@@ -132,4 +132,4 @@ def centre_samples(data: Any, labels: np.ndarray) -> tuple[ColumnStats, Any]:
         return columns, rest.plus(contrasts, columns.between)
     for part in equal_blocks(len(contrasts), ROWS):  # in place, without a second copy
         rest[part, :] += like(contrasts[part], rest) @ like(columns.between, rest)
-    return columns, DeviceFactor(rest) if is_device_array(rest) else rest
+    return columns, DeviceRows(rest) if is_device_array(rest) else rest

@@ -1,6 +1,6 @@
 """A pencil whose rows lie on a device (torch, cupy): what is as long as the data stays there.
 
-To every caller it is a `FactorPencil` that answers in numpy: W is a `DeviceFactor`, a `RowFactor`
+To every caller it is a `FactorPencil` that answers in numpy: W is a `DeviceRows`, a `RowFactor`
 that copies its (small) results to the host. The arithmetic that is worth a device asks for
 `Pencil.working` instead, and keeps even its vectors of length p there.
 """
@@ -15,63 +15,8 @@ import numpy as np
 
 from ..errors import PencilError
 from ..pencil.factor_pencil import FactorPencil
-from ..pencil.row_factor import RowFactor
 from .kinds.arrays import like, namespace, to_numpy
-from .operators.any_rows import row_squares
-
-# Columns of a device array that a product is formed for at a time.
-BLOCK = 2**17
-
-
-class DeviceFactor(RowFactor):
-    """Rows (m, p) on a device; ``array`` is what lies there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigensieve.tables.device_pencil import DeviceFactor
-    >>> rows = DeviceFactor(np.arange(6.0).reshape(2, 3))  # numpy counts as a device of its own
-    >>> rows.squares().tolist()
-    [9.0, 17.0, 29.0]
-    """
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        self.shape = (int(array.shape[0]), int(array.shape[1]))
-
-    def columns(self, index: np.ndarray) -> np.ndarray:
-        return to_numpy(take_columns(self.array, index))
-
-    def pull(self, V: np.ndarray) -> np.ndarray:
-        return to_numpy(self.array.T @ like(V, self.array))
-
-    def push(self, X: np.ndarray) -> np.ndarray:
-        return to_numpy(self.array @ like(X, self.array))
-
-    def squares(self) -> np.ndarray:
-        return row_squares(self.array)
-
-    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
-        size = self.shape[1]
-        total = 0.0
-        for start in range(0, size, BLOCK):
-            block = slice(start, min(start + BLOCK, size))
-            part = self.array[:, block]
-            other = part if weights is None else part * like(weights[block], part)
-            total = total + other @ part.T
-        return to_numpy(total)
-
-    def scaled(self, scale: np.ndarray) -> DeviceFactor:
-        return DeviceFactor(self.array * like(np.ascontiguousarray(scale), self.array))
-
-    def take(self, index: np.ndarray) -> DeviceFactor:
-        return DeviceFactor(take_columns(self.array, index))
-
-
-def take_columns(array: Any, index: np.ndarray) -> Any:
-    """Some columns of a device array, on its device."""
-    place = like(np.asarray(index, dtype=np.int64), array)
-    return namespace(array).take(array, place, axis=1)
+from .operators.device_rows import DeviceRows
 
 
 class WorkingArrays:
@@ -105,7 +50,7 @@ class DevicePencil(FactorPencil):
     core, blocks : see `FactorPencil`.
     """
 
-    W: DeviceFactor
+    W: DeviceRows
     speed = 50.0
 
     def __init__(
@@ -121,7 +66,7 @@ class DevicePencil(FactorPencil):
         rows = xp.asarray(W, dtype=xp.float64)
         if not _is_finite(rows):
             raise PencilError("W has NaN or infinite entries; remove or impute them first")
-        super().__init__(to_numpy(H), DeviceFactor(rows), to_numpy(d), core=core, blocks=blocks)
+        super().__init__(to_numpy(H), DeviceRows(rows), to_numpy(d), core=core, blocks=blocks)
 
     @cached_property
     def working(self) -> WorkingArrays:

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..pencil.checks import check_labels
 from ..pencil.row_factor import column_squares
 from .kinds.big_table import BigTable
-from .operators.streamed_rows import StreamedRows
+from .operators.streamed_rows import StreamedRows, WithinGroups
 from .shrinkage import ColumnMoments, check_shrinkage, is_auto, lda_diagonal
 from .statistics import ClassStats, ClassWeight, check_classes
 from .streamed_pencil import StreamedPencil
@@ -64,7 +64,7 @@ def streamed_lda(
     weight = np.sqrt((1 - share) / n) * stats.row_scale()
     tails = np.broadcast_to(0.0, means.shape)
     whole = ClassStats(classes, stats.counts, means, tails, None, None, None, stats.shares)
-    W = StreamedRows(table, code, weight)
+    W = StreamedRows(table, WithinGroups(code, weight))
     return whole, s, StreamedPencil(H, W, d, diag_A=diag_A, diag_B=np.add(within, d, out=within))
 
 
@@ -75,7 +75,7 @@ def streamed_pca(table: BigTable) -> tuple[np.ndarray, StreamedPencil]:
     mean, variance = np.empty(p), np.empty(p)
     for where, stats in _column_stats(table, group):
         mean[where], variance[where] = stats.means[0], stats.within_variance()
-    rows = StreamedRows(table, group, np.full(n, 1.0 / np.sqrt(n)))
+    rows = StreamedRows(table, WithinGroups(group, np.full(n, 1.0 / np.sqrt(n))))
     ones = np.ones(p)
     return mean, StreamedPencil(rows, None, ones, diag_A=variance, diag_B=ones)
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from eigensieve.search.greedy.cholesky_rows import CholeskyRows
 from eigensieve.search.greedy.sweep import Sweep
-from eigensieve.tables.device_pencil import DeviceFactor
 from eigensieve.tables.operators.any_rows import row_squares
+from eigensieve.tables.operators.device_rows import DeviceRows
 from eigensieve.tables.statistics import ClassStats
 from tests.device_arrays import DEVICES, sender
 
@@ -89,7 +89,7 @@ def test_rows_that_are_no_array() -> None:
     dense = ClassStats.from_data(table.toarray(), np.zeros(25, dtype=int), form="rows").rows
     d = np.full(60, 0.3)
     diagonal = row_squares(dense) + d
-    forms = [CholeskyRows([F], d, diagonal, 4) for F in (dense, sparse_rows, DeviceFactor(dense))]
+    forms = [CholeskyRows([F], d, diagonal, 4) for F in (dense, sparse_rows, DeviceRows(dense))]
     for slot, j in enumerate([5, 1, 44, 30]):
         first, *others = (rows.add(j, slot) for rows in forms)
         for g in others:

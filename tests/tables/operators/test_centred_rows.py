@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from eigensieve import ClassStats
-from eigensieve.pencil.turned_rows import TurnedRows, turn_rows
+from eigensieve.pencil.row_factor import TurnedRows, turn_rows
 from eigensieve.tables.operators import centred_rows
 from eigensieve.tables.operators.centred_rows import CentredRows, join_columns, stack_rows
 from tests.oracles.sparse_tables import awkward_table

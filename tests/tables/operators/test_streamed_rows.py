@@ -10,7 +10,7 @@ import pytest
 from eigensieve.errors import InputError
 from eigensieve.pencil.row_factor import column_squares, weighted_gram
 from eigensieve.tables.operators import streamed_rows
-from eigensieve.tables.operators.streamed_rows import StreamedRows
+from eigensieve.tables.operators.streamed_rows import StreamedRows, WithinGroups
 from tests.oracles.streamed import CountedTable
 
 Pair = tuple[StreamedRows, np.ndarray]
@@ -19,11 +19,12 @@ N, P = 9, 250
 X = RNG.normal(size=(N, P)) + 1e6
 GROUP = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
 WEIGHT = RNG.uniform(0.5, 2.0, N)
+CENTRING = WithinGroups(GROUP, WEIGHT)
 
 
 def plain() -> Pair:
     means = np.array([X[group == GROUP].mean(axis=0) for group in GROUP])
-    return StreamedRows(CountedTable(X, 37), GROUP, WEIGHT), WEIGHT[:, None] * (X - means)
+    return StreamedRows(CountedTable(X, 37), CENTRING), WEIGHT[:, None] * (X - means)
 
 
 def scaled() -> Pair:
@@ -89,7 +90,7 @@ def test_streamed_rows_are_the_array_they_stand_for(make: Callable[[], Pair]) ->
 
 def test_a_large_offset_costs_no_digits() -> None:
     exact = RNG.integers(-50, 50, size=(N, P)).astype(float)
-    near, far = (StreamedRows(CountedTable(exact + c), GROUP, WEIGHT) for c in (0.0, 2.0**40))
+    near, far = (StreamedRows(CountedTable(exact + c), CENTRING) for c in (0.0, 2.0**40))
     np.testing.assert_allclose(far[:, :], near[:, :], atol=1e-9)
 
 
@@ -119,6 +120,6 @@ def test_few_columns_are_taken_into_memory(monkeypatch: pytest.MonkeyPatch) -> N
 def test_missing_numbers_are_refused() -> None:
     bad = X.copy()
     bad[3, 100] = np.nan
-    rows = StreamedRows(CountedTable(bad), GROUP, WEIGHT)
+    rows = StreamedRows(CountedTable(bad), CENTRING)
     with pytest.raises(InputError, match="NaN"):
         rows.squares()

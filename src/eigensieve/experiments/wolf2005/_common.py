@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...q_alpha.qalpha import weigh_features
+from ...q_alpha.qalpha import qalpha
 
 # one start, from the singular vectors; the paper says that 5 to 10 cycles are typical
 SETTING: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
@@ -17,7 +17,7 @@ def weigh(
 ) -> np.ndarray:
     """Weights of the columns of X, recomputed from the definitions; with y, the supervised ones."""
     variant = "standard" if y is None else "supervised"
-    found = weigh_features(X.T, n_clusters, y=y, variant=variant, **SETTING, **options)
+    found = qalpha(X.T, n_clusters, y=y, variant=variant, **SETTING, **options)
     found.verify(X.T, y)
     return found.alpha
 

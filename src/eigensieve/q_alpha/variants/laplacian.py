@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ...tables.operators.table_rows import TableRows
 from ..relevance import StandardForm, orthonormal, point_up, start_basis
-from ..rows.feature_rows import FeatureRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,56 +30,57 @@ class LaplacianForm(StandardForm):
     """F at one basis; positive semidefinite."""
 
     def __init__(
-        self, rows: FeatureRows, basis: LaplacianBasis, sums: np.ndarray, live: np.ndarray
+        self, rows: TableRows, basis: LaplacianBasis, sums: np.ndarray, live: np.ndarray
     ) -> None:
         super().__init__(rows, basis.Q)
         self.d, self.sums, self.live = basis.d, sums, live
 
-    def pull(self, x: np.ndarray) -> np.ndarray:
+    def turned(self, x: np.ndarray) -> np.ndarray:
         """Z = L_x Q."""
-        if self._pulled is None or self._pulled[0] is not x:
+        if self._turned is None or self._turned[0] is not x:
             both = np.column_stack([x[:, None] * self.U, x * self.sums])
-            pulled = self.rows.times_transposed(both)
-            diagonal = self.d @ x - pulled[:, -1]
-            self._pulled = (x, pulled[:, :-1] + diagonal[:, None] * self.Q)
-        return self._pulled[1]
+            found = self.rows.matmat(both)
+            diagonal = self.d @ x - found[:, -1]
+            self._turned = (x, found[:, :-1] + diagonal[:, None] * self.Q)
+        return self._turned[1]
 
-    def push(self, Z: np.ndarray) -> np.ndarray:
+    def weigh(self, Z: np.ndarray) -> np.ndarray:
         w = np.einsum("ij,ij->i", self.Q, Z)
-        pushed = self.rows.times(np.column_stack([Z, w]))
-        outer = np.einsum("ij,ij->i", self.U, pushed[:, :-1])
-        return outer + self.d * w.sum() - self.sums * pushed[:, -1]
+        found = self.rows.rmatmat(np.column_stack([Z, w]))
+        outer = np.einsum("ij,ij->i", self.U, found[:, :-1])
+        return outer + self.d * w.sum() - self.sums * found[:, -1]
 
-    def push_and_pull(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = self.push(Z)
-        return y, self.pull(y)
+    def weigh_and_turn(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = self.weigh(Z)
+        return y, self.turned(y)
 
     def step(self, x: np.ndarray) -> np.ndarray:
         return point_up(self.apply(x))
 
     def turn(self, alpha: np.ndarray) -> LaplacianBasis:
-        row_sums = self.rows.times_transposed((alpha * self.sums)[:, None])[:, 0]
+        row_sums = self.rows.matmat((alpha * self.sums)[:, None])[:, 0]
         total = float(alpha.sum())
         # weights that cancel have no Laplacian of their own: the d of before remains. A feature of
         # zeros would be d I, which says nothing about the samples: its d stays 0.
         d = self.live * (row_sums.max() / total) if total > 0 else self.d
         following = LaplacianForm(self.rows, LaplacianBasis(self.Q, d), self.sums, self.live)
-        return LaplacianBasis(orthonormal(following.pull(alpha)), d)
+        return LaplacianBasis(orthonormal(following.turned(alpha)), d)
 
     def root_blocks(self) -> Any:
-        for where, rows in self.rows.blocks():
-            extra = self.d[where, None] - self.sums[where, None] * rows
-            root = rows[:, :, None] * self.U[where, None, :] + extra[:, :, None] * self.Q
-            yield where, root.reshape(len(rows), -1)
+        for where, block in self.rows.array_blocks():
+            M = block.T
+            extra = self.d[where, None] - self.sums[where, None] * M
+            root = M[:, :, None] * self.U[where, None, :] + extra[:, :, None] * self.Q
+            yield where, root.reshape(len(M), -1)
 
 
 class Laplacian:
     """Definition 5; the rows are scaled, not centred."""
 
-    def __init__(self, rows: FeatureRows, k: int) -> None:
+    def __init__(self, rows: TableRows, k: int) -> None:
         self.rows, self.k = rows, k
         ones = np.ones((rows.n_samples, 1), dtype=rows.dtype)
-        self.sums = rows.times(ones)[:, 0]
+        self.sums = rows.rmatmat(ones)[:, 0]
         least, most = rows.limits()
         self.live = ((least != 0) | (most != 0)).astype(rows.dtype)
         self.first = np.maximum(self.sums * least, self.sums * most)

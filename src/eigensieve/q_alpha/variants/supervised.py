@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ...tables.operators.any_rows import join_arrays
+from ..class_rows import ClassRows
+from ..passes import equal_weights
 from ..relevance import DENSE_SAMPLES, leading_vectors, orthonormal, point_up, random_basis
-from ..rows.class_rows import ClassRows
-from ..rows.feature_rows import FeatureRows
 
 Pair = tuple[int, int]
 Bases = dict[Pair, np.ndarray]
@@ -56,7 +57,7 @@ class SupervisedForm:
         widths = {pair: basis.shape[1] for pair, basis in Q.items()}
         self.of_second = {h: _places([(g, h) for g in self.labels], widths) for h in self.labels}
         self.of_first = {g: _places([(g, h) for h in self.labels], widths) for g in self.labels}
-        U = classes.times([np.hstack([Q[g, h] for g in self.labels]) for h in self.labels])
+        U = classes.project([np.hstack([Q[g, h] for g in self.labels]) for h in self.labels])
         self.joint = self._by_first(U)
         self.signs = [
             np.repeat([blocks.sign(g, h) for h in self.labels], [widths[g, h] for h in self.labels])
@@ -67,36 +68,36 @@ class SupervisedForm:
     def _by_first(self, U: list[Any]) -> list[Any]:
         """From matrices for every h, with the columns of all g, to those of g with all h."""
         return [
-            self.rows.join([U[h][:, self.of_second[h][g, h]] for h in self.labels])
+            join_arrays([U[h][:, self.of_second[h][g, h]] for h in self.labels], axis=1)
             for g in self.labels
         ]
 
     def _by_second(self, U: list[Any]) -> list[Any]:
         """And back."""
         return [
-            self.rows.join([U[g][:, self.of_first[g][g, h]] for g in self.labels])
+            join_arrays([U[g][:, self.of_first[g][g, h]] for g in self.labels], axis=1)
             for h in self.labels
         ]
 
     def equal_weights(self) -> Any:
-        return self.rows.equal_weights()
+        return equal_weights(self.rows)
 
     def apply(self, x: Any) -> Any:
-        Z = self.classes.pull(x, self.joint)
-        return self.classes.push(self.joint, [z * signs for z, signs in zip(Z, self.signs)])
+        Z = self.classes.turn(x, self.joint)
+        return self.classes.weigh(self.joint, [z * signs for z, signs in zip(Z, self.signs)])
 
     def step(self, x: Any) -> Any:
         return point_up(self.apply(x))
 
     def value(self, alpha: Any) -> float:
-        Z = self.classes.pull(alpha, self.joint)
+        Z = self.classes.turn(alpha, self.joint)
         squares = (np.square(z, dtype=np.float64).sum(axis=0) for z in Z)
         return float(sum(s @ signs for s, signs in zip(squares, self.signs)))
 
     def turn(self, alpha: Any) -> Bases:
         """A_gg Q, and A_gh'A_gh Q between classes, where the affinity is not symmetric."""
-        Z = self.classes.pull(alpha, self.joint)
-        twice = self.classes.pull(alpha, self._by_second(self.classes.times(Z)))
+        Z = self.classes.turn(alpha, self.joint)
+        twice = self.classes.turn(alpha, self._by_second(self.classes.project(Z)))
         return {
             (g, h): orthonormal(
                 Z[g][:, self.of_first[g][g, h]] if g == h else twice[h][:, self.of_second[h][g, h]]
@@ -112,11 +113,10 @@ def _places(pairs: list[Pair], widths: dict[Pair, int]) -> dict[Pair, slice]:
 
 
 class Supervised:
-    """Definition 6; ``code`` holds the class of every sample, 0 ... K - 1."""
+    """Definition 6."""
 
-    def __init__(self, rows: FeatureRows, code: np.ndarray, blocks: Blocks) -> None:
-        self.rows, self.blocks = rows, blocks
-        self.classes = rows.split([np.flatnonzero(code == g) for g in range(code.max() + 1)])
+    def __init__(self, classes: ClassRows, blocks: Blocks) -> None:
+        self.classes, self.blocks = classes, blocks
 
     def _sizes(self) -> dict[Pair, int]:
         """All pairs of classes, with the number of basis vectors."""
@@ -130,7 +130,7 @@ class Supervised:
     @property
     def cost(self) -> int:
         joint = self.blocks.k_within + (len(self.classes.sizes) - 1) * self.blocks.k_between
-        return self.rows.n_entries * joint
+        return self.classes.rows.n_entries * joint
 
     def start(self, rng: np.random.Generator | None) -> Bases:
         sizes = self._sizes()
@@ -150,8 +150,8 @@ class Supervised:
         left, right = (self.classes.parts[i] for i in pair)
 
         def multiply(x: np.ndarray) -> np.ndarray:
-            back = left.times_transposed(right.times(x.reshape(-1, 1)))
-            return right.times_transposed(left.times(back))[:, 0]
+            back = left.matmat(right.rmatmat(x.reshape(-1, 1)))
+            return right.matmat(left.rmatmat(back))[:, 0]
 
         return leading_vectors(multiply, right.n_samples, k, right.dtype)
 

@@ -1,7 +1,8 @@
 """Rows of a sparse table, centred on paper: R = S + L M, with S sparse and L M of low rank.
 
 L (m, q) says to which class each row belongs (times the scale of the row), M (q, p) what is added
-to the rows of a class. A product with R is one with the stored entries of S and one with q rows.
+to the rows of a class; where all are of one class, L is a column of ones. A product with R is one
+with the stored entries of S and one with q rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scipy import linalg, sparse
 
 from ...pencil.feature_blocks import feature_slices
 from ...pencil.row_factor import RowFactor
+from .table_rows import TableRows
 
 # Above this share of stored entries a product of two sparse matrices is slower than one of dense
 # blocks: BLAS gains more than the zeros cost.
@@ -22,19 +24,22 @@ SPARSE_PRODUCT = 0.1
 MAX_DENSE_ENTRIES = 2_000_000
 
 
-class CentredRows(RowFactor):
+class CentredRows(TableRows):
     """R = S + L M.
 
     Parameters
     ----------
-    S : csc_array (m, p) of float64
+    S : csc_array (m, p), or for many rows of few columns csr_array: what a product gathers from,
+        or scatters to, fits the cache if the longer side comes first
     L : array (m, q)
     M : array (q, p)
     """
 
+    is_sparse = True
+
     def __init__(self, S: Any, L: np.ndarray, M: np.ndarray) -> None:
         self.S, self.L, self.M = S, L, M
-        self.shape = S.shape
+        self.shape, self.dtype = S.shape, S.dtype
 
     # -- products -------------------------------------------------------------------
 
@@ -43,12 +48,23 @@ class CentredRows(RowFactor):
         part += self.L @ self.M[:, index]
         return part
 
-    def pull(self, V: np.ndarray) -> np.ndarray:
+    def _column_parts(self) -> Iterator[tuple[slice, CentredRows]]:
+        by_column = self.S.tocsc()
+        for where in feature_slices(self.shape[1], self.shape[0]):
+            yield where, CentredRows(by_column[:, where], self.L, self.M[:, where])
+
+    def array_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for where, part in self._column_parts():
+            block = part.S.toarray()
+            block += part.L @ part.M
+            yield where, block
+
+    def rmatmat(self, V: np.ndarray) -> np.ndarray:
         out: np.ndarray = self.S.T @ V
         out += self.M.T @ (self.L.T @ V)
         return out
 
-    def push(self, X: np.ndarray) -> np.ndarray:
+    def matmat(self, X: np.ndarray) -> np.ndarray:
         out: np.ndarray = self.S @ X
         out += self.L @ (self.M @ X)
         return out
@@ -61,39 +77,37 @@ class CentredRows(RowFactor):
         return np.maximum(squares, 0.0)
 
     def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
-        return self.cross(self, np.ones(self.shape[1]) if weights is None else weights)
+        if self.density > SPARSE_PRODUCT:
+            return super().gram(weights)
+        return self.cross(self, np.ones(self.shape[1], self.dtype) if weights is None else weights)
 
-    def cross(self, other: CentredRows, weights: np.ndarray) -> np.ndarray:
-        """R diag(weights) Q' for other rows Q of the same columns."""
-        if max(self.density, other.density) > SPARSE_PRODUCT:
-            return self._cross_by_blocks(other, weights)
+    def cross(self, other: Any, weights: np.ndarray) -> np.ndarray:
+        if not isinstance(other, CentredRows) or max(self.density, other.density) > SPARSE_PRODUCT:
+            return super().cross(other, weights)
         mine, theirs = self.scaled(weights), other.M * weights
         out: np.ndarray = (mine.S @ other.S.T).toarray()
         out += (self.S @ theirs.T) @ other.L.T
         out += self.L @ ((other.S @ mine.M.T).T + (mine.M @ other.M.T) @ other.L.T)
         return out
 
-    def _cross_by_blocks(self, other: CentredRows, weights: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(self), len(other)))
-        for where in feature_slices(self.shape[1], max(len(self), len(other))):
-            mine = self[:, where]
-            out += (mine * weights[where]) @ (mine if other is self else other[:, where]).T
-        return out
-
     def quadratic_forms(self, G: np.ndarray) -> np.ndarray:
-        """r_j' G r_j for every column, for a symmetric G (m, m)."""
-        forms = np.empty(self.shape[1])
-        for where in feature_slices(self.shape[1], self.shape[0]):
-            part = CentredRows(self.S[:, where], self.L, self.M[:, where])
-            forms[where] = np.einsum("ij,ji->i", part.pull(G), part[:, :])
+        forms = np.empty(self.shape[1], dtype=self.dtype)
+        for where, part in self._column_parts():
+            forms[where] = np.einsum("ij,ji->i", part.rmatmat(G), part[:, :])
         return forms
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        if not self._is_one_class:
+            return super().limits()
+        least, most = (getattr(self.S, end)(axis=0).toarray().ravel() for end in ("min", "max"))
+        return least + self.M[0], most + self.M[0]
 
     def inner(self, other: CentredRows | None = None) -> np.ndarray:
         """R'Q (p, q) for as many rows Q, R'R by default."""
         Q = self if other is None else other
         if max(self.density, Q.density) > SPARSE_PRODUCT:
             blocks = zip(*(R.row_blocks(max(self.shape[1], Q.shape[1])) for R in (self, Q)))
-            zeros = np.zeros((self.shape[1], Q.shape[1]))
+            zeros = np.zeros((self.shape[1], Q.shape[1]), dtype=self.dtype)
             return sum((mine.T @ theirs for mine, theirs in blocks), start=zeros)
         out: np.ndarray = (self.S.T @ Q.S).toarray()
         out += (self.S.T @ Q.L) @ Q.M
@@ -122,10 +136,12 @@ class CentredRows(RowFactor):
 
     def scaled_rows(self, scale: np.ndarray) -> CentredRows:
         """diag(scale) R."""
-        return self._with(self.S.data * scale[self.S.indices], self.L * scale[:, None], self.M)
+        return self._with(
+            self.S.data * scale[row_of_entry(self.S)], self.L * scale[:, None], self.M
+        )
 
     def _with(self, values: np.ndarray, L: np.ndarray, M: np.ndarray) -> CentredRows:
-        S = sparse.csc_array((values, self.S.indices, self.S.indptr), shape=self.shape)
+        S = type(self.S)((values, self.S.indices, self.S.indptr), shape=self.shape)
         return CentredRows(S, L, M)
 
     def take(self, index: np.ndarray) -> CentredRows | np.ndarray:
@@ -135,7 +151,25 @@ class CentredRows(RowFactor):
 
     def of_rows(self, index: np.ndarray) -> CentredRows:
         """Some rows, in the order given."""
-        return CentredRows(self.S.tocsr()[index].tocsc(), self.L[index], self.M)
+        S = self.S.tocsr()[index].asformat(self.S.format)
+        return CentredRows(S, self.L[index], self.M)
+
+    def permuted(self, seed: int) -> CentredRows:
+        """Of one class: what is added to a column is the same in every row."""
+        assert self._is_one_class
+        rng = np.random.default_rng(seed)
+        S = self.S.tocsc(copy=True)
+        for j in np.flatnonzero(np.diff(S.indptr)).tolist():
+            first, last = S.indptr[j], S.indptr[j + 1]
+            S.indices[first:last] = rng.choice(self.shape[0], last - first, replace=False)
+        S.has_sorted_indices = False
+        return CentredRows(S.asformat(self.S.format), self.L, self.M)
+
+    def beside(self, other: TableRows) -> TableRows:
+        if not (isinstance(other, CentredRows) and self._is_one_class and other._is_one_class):
+            return super().beside(other)
+        S = sparse.hstack([self.S, other.S], format=self.S.format)
+        return CentredRows(S, self.L, np.hstack([self.M, other.M]))
 
     def plus(self, L: np.ndarray, M: np.ndarray) -> CentredRows:
         """R + L M."""
@@ -144,10 +178,19 @@ class CentredRows(RowFactor):
     def above(self, extra: np.ndarray) -> CentredRows:
         """These rows, and some others (q, p) beneath them."""
         (m, p), q = self.shape, len(extra)
-        S = sparse.csc_array((self.S.data, self.S.indices, self.S.indptr), shape=(m + q, p))
+        S = self._with(self.S.data, self.L, self.M).S
+        S.resize((m + q, p))
         return CentredRows(S, linalg.block_diag(self.L, np.eye(q)), np.vstack([self.M, extra]))
 
     # -- what is stored -------------------------------------------------------------
+
+    @property
+    def _is_one_class(self) -> bool:
+        return self.L.shape[1] == 1 and bool((self.L == 1).all())
+
+    @property
+    def n_entries(self) -> int:
+        return int(self.S.nnz) + self.shape[1]
 
     @property
     def density(self) -> float:
@@ -156,7 +199,7 @@ class CentredRows(RowFactor):
 
     def added(self) -> np.ndarray:
         """L M at the stored entries."""
-        rows, columns = self.S.indices, column_of_entry(self.S)
+        rows, columns = row_of_entry(self.S), column_of_entry(self.S)
         if np.count_nonzero(self.L, axis=1).max(initial=0) == 1:  # each row is of one class
             own = np.abs(self.L).argmax(axis=1)
             return (self.L[np.arange(len(self)), own])[rows] * self.M[own[rows], columns]
@@ -167,8 +210,13 @@ class CentredRows(RowFactor):
 
 
 def column_of_entry(S: Any) -> np.ndarray:
-    """The column of every entry that a csc matrix stores."""
-    return np.repeat(np.arange(S.shape[1]), np.diff(S.indptr))
+    """The column of every entry that a csc or csr matrix stores."""
+    return S.indices if S.format == "csr" else np.repeat(np.arange(S.shape[1]), np.diff(S.indptr))
+
+
+def row_of_entry(S: Any) -> np.ndarray:
+    """The row of every entry that a csc or csr matrix stores."""
+    return column_of_entry(S.T)
 
 
 def stack_rows(parts: Sequence[np.ndarray | RowFactor]) -> np.ndarray | CentredRows:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from ...pencil.feature_blocks import feature_slices
 from ...pencil.row_factor import RowFactor
-from ..device_pencil import DeviceFactor
+from .device_rows import DeviceRows
 from .streamed_rows import StreamedRows
 
 # So few columns of a table are read by themselves; more come by in a pass over all of them.
@@ -22,8 +21,8 @@ def column_parts(rows: RowFactor) -> Iterator[tuple[slice, np.ndarray | RowFacto
         yield from rows.column_blocks()
         return
     for where in feature_slices(rows.shape[1], rows.shape[0]):
-        if isinstance(rows, DeviceFactor):
-            yield where, DeviceFactor(rows.array[:, where])
+        if isinstance(rows, DeviceRows):
+            yield where, DeviceRows(rows.array[:, where])
         else:
             yield where, rows.take(np.arange(where.start, where.stop))
 
@@ -31,12 +30,7 @@ def column_parts(rows: RowFactor) -> Iterator[tuple[slice, np.ndarray | RowFacto
 def gather_columns(rows: np.ndarray | RowFactor, index: np.ndarray) -> np.ndarray:
     """Some columns (m, t), in ascending order, dense: in one pass if they are many."""
     if isinstance(rows, StreamedRows) and index.size > MAX_SINGLE_COLUMNS:
-        few = replace(
-            rows,
-            scale=None if rows.scale is None else rows.scale[index],
-            chosen=index if rows.chosen is None else rows.chosen[index],
-            products=tuple(product.take(index) for product in rows.products),
-        )
+        few = rows.narrowed(index)
         return np.concatenate([block for _, block in few.column_blocks()], axis=1)
     return rows[:, index]
 

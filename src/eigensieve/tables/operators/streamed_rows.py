@@ -1,4 +1,4 @@
-"""Rows of a wide table on disk, centred and scaled as they are read: blocks of columns in turn.
+"""Rows of a table on disk, centred and scaled as they are read: blocks of columns in turn.
 
 Every product is one pass over the table. What is kept in memory is a number per row, and one per
 column where the columns are scaled; a vector with few entries is multiplied with their columns
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
 
 import numpy as np
 
-from ...pencil.row_factor import RowFactor
 from ..kinds.big_table import BLOCK_ENTRIES, BigTable
+from ..kinds.opening import as_big_table
 from ..statistics import ClassStats
+from .scaling import Scaling
+from .table_rows import ArrayRows, TableRows
 
 # So many entries are centred at a time: they stay in the processor's cache.
 CACHED_ENTRIES = 2**17
@@ -77,102 +80,113 @@ class OuterProduct:
         return replace(self, left=np.append(self.left, np.zeros(extra)))
 
 
+@dataclass(frozen=True, eq=False)
+class WithinGroups:
+    """Rows less the means of their groups, times a number per row.
+
+    Parameters
+    ----------
+    group : array (n,), whole numbers
+    weight : array (n,), what each row is multiplied by
+    """
+
+    group: np.ndarray
+    weight: np.ndarray
+    dtype = np.dtype(np.float64)
+
+    def apply(self, X: np.ndarray, where: slice | np.ndarray) -> np.ndarray:
+        rows = np.empty(X.shape)
+        step = max(1, CACHED_ENTRIES // len(X))
+        for start in range(0, X.shape[1], step):
+            part = slice(start, start + step)
+            own = ClassStats.from_data(X[:, part], self.group, form="rows").rows
+            np.multiply(own, self.weight[:, None], out=rows[:, part])
+        return rows
+
+
 @dataclass(eq=False)
-class StreamedRows(RowFactor):
-    """The rows of a table less the means of their groups, times a number per row and per column.
+class StreamedRows(TableRows):
+    """The rows of a table, centred, times a number per column.
 
     Parameters
     ----------
     table : BigTable (n, P)
-    group : array (n,), whole numbers; rows are centred within each group
-    weight : array (n,), what each row is multiplied by
+    centring : what is done to columns as they are read
     scale : array (p,), what each column is multiplied by, or None
     chosen : array (p,), the table's columns that these are, ascending, or None for all
+    samples : array (m,), the table's rows that these are, or None for all
     products : outer products that are added
     extra : rows beneath those of the table, of zeros but for the outer products
     """
 
     table: BigTable
-    group: np.ndarray
-    weight: np.ndarray
+    centring: WithinGroups | Scaling
     scale: np.ndarray | None = None
     chosen: np.ndarray | None = None
+    samples: np.ndarray | None = None
     products: tuple[OuterProduct, ...] = ()
     extra: int = 0
 
+    is_streamed = True
+    is_remote = True
+
     def __post_init__(self) -> None:
         n, p = self.table.shape
-        self.shape = (n + self.extra, p if self.chosen is None else self.chosen.size)
+        m = n if self.samples is None else self.samples.size
+        self.shape = (m + self.extra, p if self.chosen is None else self.chosen.size)
+        self.dtype = self.centring.dtype
 
     # -- reading --------------------------------------------------------------------
 
-    def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """All columns, some at a time (m, b): one pass over the table."""
+    def array_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """One pass over the table."""
         for where, block in self.table.column_blocks():
+            place: slice | np.ndarray = where
             if self.chosen is not None:
                 first, last = np.searchsorted(self.chosen, [where.start, where.stop])
                 if first == last:
                     continue
-                block = block[:, self.chosen[first:last] - where.start]
+                place = self.chosen[first:last]
+                block = block[:, place - where.start]
                 where = slice(int(first), int(last))
-            rows = self._centred(block)
+            rows = self._centred(block, place)
             if self.scale is not None:
                 rows *= self.scale[where]
             for product in self.products:
                 product.add_to(rows, where)
             yield where, rows
 
+    def pieces(self) -> Iterator[tuple[slice, TableRows]]:
+        for where, block in self.array_blocks():
+            yield where, ArrayRows(block)
+
     def columns(self, index: np.ndarray) -> np.ndarray:
         index = np.asarray(index, dtype=np.intp)
         if index.size == 0:
-            return np.empty((self.shape[0], 0))
-        rows = self._centred(
-            self.table.columns(index if self.chosen is None else self.chosen[index])
-        )
+            return np.empty((self.shape[0], 0), dtype=self.dtype)
+        place = index if self.chosen is None else self.chosen[index]
+        rows = self._centred(self.table.columns(place), place)
         if self.scale is not None:
             rows *= self.scale[index]
         for product in self.products:
             rows += product.columns(index)
         return rows
 
-    def _centred(self, block: np.ndarray) -> np.ndarray:
-        n, b = block.shape
-        rows = np.zeros((n + self.extra, b))
-        step = max(1, CACHED_ENTRIES // n)
-        for start in range(0, b, step):
-            part = slice(start, start + step)
-            own = ClassStats.from_data(block[:, part], self.group, form="rows").rows
-            np.multiply(own, self.weight[:, None], out=rows[:n, part])
+    def _centred(self, block: np.ndarray, where: slice | np.ndarray) -> np.ndarray:
+        rows = self.centring.apply(block, where)
+        if self.samples is not None:
+            rows = rows[self.samples]
+        if self.extra:
+            rows = np.pad(rows, ((0, self.extra), (0, 0)))
         return rows
 
     # -- products -------------------------------------------------------------------
 
-    def pull(self, V: np.ndarray) -> np.ndarray:
-        out = np.empty((self.shape[1], V.shape[1]))
-        for where, rows in self.column_blocks():
-            out[where] = rows.T @ V
-        return out
-
-    def push(self, X: np.ndarray) -> np.ndarray:
+    def matmat(self, X: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(X.any(axis=1))
         if used.size * self.shape[0] <= BLOCK_ENTRIES:
             return self.columns(used) @ X[used]
-        out = np.zeros((self.shape[0], X.shape[1]))
-        for where, rows in self.column_blocks():
-            out += rows @ X[where]
-        return out
-
-    def squares(self) -> np.ndarray:
-        out = np.empty(self.shape[1])
-        for where, rows in self.column_blocks():
-            out[where] = np.einsum("ij,ij->j", rows, rows)
-        return out
-
-    def gram(self, weights: np.ndarray | None = None) -> np.ndarray:
-        out = np.zeros((self.shape[0], self.shape[0]))
-        for where, rows in self.column_blocks():
-            out += (rows if weights is None else rows * weights[where]) @ rows.T
-        return out
+        return super().matmat(X)
 
     # -- other rows from these ------------------------------------------------------
 
@@ -187,12 +201,31 @@ class StreamedRows(RowFactor):
             return self.columns(index)
         if np.any(np.diff(index) <= 0):
             raise ValueError("columns of a table on disk are taken in ascending order")
+        return self.narrowed(index)
+
+    def narrowed(self, index: np.ndarray) -> StreamedRows:
+        """Some columns, in ascending order, whether they are few or not."""
         return replace(
             self,
             scale=None if self.scale is None else self.scale[index],
             chosen=index if self.chosen is None else self.chosen[index],
             products=tuple(o.take(index) for o in self.products),
         )
+
+    def of_rows(self, index: np.ndarray) -> StreamedRows:
+        if self.extra or self.products:
+            raise TypeError("rows of the table are chosen before others are added")
+        return replace(self, samples=index if self.samples is None else self.samples[index])
+
+    def permuted(self, seed: int) -> StreamedRows:
+        """On disk, too: a nameless file that is gone with the rows."""
+        with TemporaryFile() as file:
+            data = np.memmap(file, self.dtype, "w+", shape=self.shape)
+        self.permute_into(data, seed)
+        data.flush()
+        table = as_big_table(data)
+        assert table is not None
+        return StreamedRows(table, Scaling.identity(self.shape[1], self.dtype))
 
     def plus(self, L: np.ndarray, M: np.ndarray) -> StreamedRows:
         """R + L M, for L (m, q) and M (q, p)."""

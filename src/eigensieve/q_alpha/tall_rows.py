@@ -14,17 +14,15 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from ...tables.kinds.big_table import BigTable
-from ...tables.statistics import ClassStats
-from ..scaling import Measures, Scaling, make_scaling, working_dtype
+from ..tables.kinds.big_table import BigTable
+from ..tables.operators.scaling import Measures, Scaling, make_scaling, working_dtype
+from ..tables.operators.table_rows import ArrayRows
+from ..tables.statistics import ClassStats
 from .class_rows import ClassRows
-from .feature_rows import DenseRows
 
 
-class TallRows(DenseRows):
-    """R in place of M; the class of every sample is known where it matters."""
-
-    can_permute = False
+class TallRows(ArrayRows):
+    """R in place of the table; the class of every sample is known where it matters."""
 
     def __init__(
         self, table: BigTable, code: np.ndarray | None, *, center: bool, scale: bool, offset: float
@@ -40,9 +38,6 @@ class TallRows(DenseRows):
         self.roots = [Root(gram) for gram in _scaled_grams(stats, self.scaling)]
         self.whole = self.roots[0] if len(self.roots) == 1 else None
         super().__init__(np.vstack([root.R for root in self.roots]).astype(dtype))
-
-    def split(self, members: list[np.ndarray]) -> ClassRows:
-        return TallClassRows(self)
 
     def express(self, basis: np.ndarray) -> np.ndarray:
         """M'C, where C gives the basis in terms of features."""

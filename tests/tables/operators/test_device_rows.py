@@ -1,4 +1,4 @@
-"""The rows of Q-alpha on a device: torch and array-api-strict against the rows of numpy."""
+"""Scaled rows on a device: torch and array-api-strict against the rows of numpy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from eigensieve.errors import InputError
-from eigensieve.q_alpha import scaling as feature_scaling
 from eigensieve.q_alpha.options import QAlphaOptions
+from eigensieve.q_alpha.passes import equal_weights, project_and_turn, turn, weigh, weigh_and_turn
 from eigensieve.q_alpha.problem import make_rows
-from eigensieve.q_alpha.rows import device_rows
-from eigensieve.q_alpha.rows.device_rows import DeviceRows
 from eigensieve.tables.kinds.arrays import is_device_array, to_numpy
+from eigensieve.tables.operators import device_rows, scaling
+from eigensieve.tables.operators.device_rows import DeviceRows
 
 Q, N = 12, 30
 
@@ -45,7 +45,7 @@ def test_products(
     send: Any, dtype: str, entries: int, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device_rows, "PIECE", piece)
-    for module in (device_rows, feature_scaling):
+    for module in (device_rows, scaling):
         monkeypatch.setattr(module, "DEVICE_ENTRIES", entries)
     X = table(dtype)
     for options in ({}, {"offset": 0.5}, {"center": False}, {"scale": False}):
@@ -55,7 +55,7 @@ def test_products(
         assert rows.dtype == host.dtype
         assert_alike(rows, host)
         samples = np.array([7, 2, 9, 3])
-        assert_alike(rows.of_samples(samples), host.of_samples(samples))
+        assert_alike(rows.of_rows(samples), host.of_rows(samples))
         assert_alike(rows.permuted(3), host.permuted(3))
         assert_alike(rows.beside(rows.permuted(3)), host.beside(host.permuted(3)))
 
@@ -68,19 +68,22 @@ def assert_alike(rows: Any, host: Any) -> None:
     B, W, w = (rng.standard_normal(s).astype(host.dtype) for s in ((q, 3), (n, 3), n))
     far, weights = rows.place(W), rows.place(w)
     there = {
-        "times": (rows.times(B), host.times(B)),
-        "push": (rows.push(far, B), host.push(W, B)),
-        "equal weights": (rows.equal_weights(), host.equal_weights()),
-        "join": (rows.join([far, far]), np.hstack([W, W])),
-        "push_and_pull": (rows.push_and_pull(far, B)[0], host.push(W, B)),
+        "rmatmat": (rows.rmatmat(B), host.rmatmat(B)),
+        "weigh": (weigh(rows, far, B), weigh(host, W, B)),
+        "equal weights": (equal_weights(rows), equal_weights(host)),
+        "weigh_and_turn": (weigh_and_turn(rows, far, B)[0], weigh(host, W, B)),
     }
     here = {
-        "times_transposed": (rows.times_transposed(far), host.times_transposed(W)),
-        "pull": (rows.pull(weights, far), host.pull(w, W)),
-        "times_and_pull": (rows.times_and_pull(B, weights)[1], host.times_and_pull(B, w)[1]),
-        "push_and_pull": (rows.push_and_pull(far, B)[1], host.push_and_pull(W, B)[1]),
-        "affinity": (rows.affinity(weights), host.affinity(w)),
-        "equal affinity": (rows.affinity(), host.affinity()),
+        "matmat": (rows.matmat(far), host.matmat(W)),
+        "turn": (turn(rows, weights, far), turn(host, w, W)),
+        "project_and_turn": (project_and_turn(rows, B, weights)[1], turn(host, w, host.rmatmat(B))),
+        "weigh_and_turn": (weigh_and_turn(rows, far, B)[1], weigh_and_turn(host, W, B)[1]),
+        "gram": (rows.gram(weights), host.gram(w)),
+        "equal gram": (rows.gram(), host.gram()),
+        "R.T @": (rows.T @ B, host.T @ B),
+        "R @": (rows @ W, host @ W),
+        "blocks": (np.hstack([b for _, b in rows.column_blocks()]), host[:, :]),
+        "squares": (rows.squares().astype(host.dtype), host.squares()),
     }
     near = 1e-11 if host.dtype == np.float64 else 1e-5
     for name, (ours, plain) in (there | here).items():
@@ -97,10 +100,10 @@ def test_many_samples_are_rotated(send: Any) -> None:
     rows = make_rows(send(X), QAlphaOptions())
     few = rows.reduced()
     assert few.n_samples == 6
-    np.testing.assert_allclose(few.affinity().trace(), 6.0)
+    np.testing.assert_allclose(few.gram().trace(), 6.0)
     C = np.random.default_rng(1).standard_normal((6, 2))
-    basis = few.times_transposed(few.place(C))
-    np.testing.assert_allclose(few.express(basis), rows.times_transposed(rows.place(C)), atol=1e-12)
+    basis = few.matmat(few.place(C))
+    np.testing.assert_allclose(few.express(basis), rows.matmat(C), atol=1e-12)
 
 
 @KINDS
@@ -108,9 +111,9 @@ def test_constant_features_and_extremes(send: Any) -> None:
     x = np.random.default_rng(3).standard_normal(40)
     columns = [x, x * 1e200, x * 1e-200, 1e6 + 1e-11 * x, np.full(40, 0.1), np.zeros(40)]
     X = np.column_stack([*columns, np.full(40, -1e-300), x + 1e8])
-    M = to_numpy(make_rows(send(X), QAlphaOptions()).data).T
+    M = to_numpy(make_rows(send(X), QAlphaOptions()).array).T
     np.testing.assert_array_equal(np.flatnonzero(~M.any(axis=1)), [3, 4, 5, 6])
-    host = make_rows(X, QAlphaOptions()).data.T
+    host = make_rows(X, QAlphaOptions()).array.T
     np.testing.assert_allclose(M[:7], host[:7], atol=1e-13)
     np.testing.assert_allclose(M[7], host[7], atol=1e-7)  # of a mean of 1e8 eight digits are lost
     with pytest.raises(InputError, match="constant"):

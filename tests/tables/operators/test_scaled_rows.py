@@ -1,4 +1,4 @@
-"""The rows of Q-alpha, dense, mapped, sparse and stacked: against numpy on the scaled matrix."""
+"""Scaled rows, dense, mapped, sparse and stacked: against numpy on the scaled matrix."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import eigensieve as es
 from eigensieve.errors import InputError
 from eigensieve.pencil import feature_blocks
 from eigensieve.q_alpha.options import QAlphaOptions
+from eigensieve.q_alpha.passes import project_and_turn, turn, weigh, weigh_and_turn
 from eigensieve.q_alpha.problem import make_rows
-from eigensieve.q_alpha.rows.feature_rows import DenseRows, FeatureRows, StackedRows
-from eigensieve.q_alpha.rows.sparse_rows import SparseRows
-from eigensieve.q_alpha.rows.table_rows import TableRows
-from eigensieve.q_alpha.rows.tall_rows import TallRows
-from eigensieve.q_alpha.scaling import find_scaling
+from eigensieve.q_alpha.tall_rows import TallRows
 from eigensieve.tables.kinds import big_table as tables
 from eigensieve.tables.kinds.opening import as_big_table
+from eigensieve.tables.operators.centred_rows import CentredRows
+from eigensieve.tables.operators.scaled_rows import centred_on_paper
+from eigensieve.tables.operators.scaling import find_scaling
+from eigensieve.tables.operators.streamed_rows import StreamedRows
+from eigensieve.tables.operators.table_rows import ArrayRows, StackedRows, TableRows
 from tests.oracles import qalpha as oracle
 
 Q, N = 12, 30
@@ -39,7 +41,7 @@ def table(kind: str) -> np.ndarray:
     return X.astype(dtype) if "ints" in kind else (X / 4 + 0.1 * (X > 5)).astype(dtype)
 
 
-def make(kind: str, path: Path, **options: Any) -> tuple[FeatureRows, np.ndarray]:
+def make(kind: str, path: Path, **options: Any) -> tuple[TableRows, np.ndarray]:
     """The rows, and M (n, q) as numpy has it."""
     X, chosen = table(kind), QAlphaOptions(**options)
     M = oracle.normalize_rows(X.T.astype(float), chosen.shift, chosen.is_centred, chosen.scale)
@@ -59,14 +61,14 @@ def make(kind: str, path: Path, **options: Any) -> tuple[FeatureRows, np.ndarray
     rows = make_rows(given, chosen)
     if kind == "stacked":
         scaling = find_scaling(X, center=chosen.is_centred, scale=chosen.scale, offset=chosen.shift)
-        parts = [rows, SparseRows.from_scaling(sparse.csc_array(X), scaling)]
+        parts = [rows, centred_on_paper(sparse.csc_array(X), scaling)]
         on_disk = as_big_table(mapped)
         assert on_disk is not None
-        return StackedRows([*parts, TableRows(on_disk, scaling)]), np.vstack([M, M, M])
+        return StackedRows([*parts, StreamedRows(on_disk, scaling)]), np.vstack([M, M, M])
     return rows, M
 
 
-def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
+def assert_rows(rows: TableRows, M: np.ndarray) -> None:
     """Everything that is asked of rows, by numpy."""
     n, q = M.shape
     assert (rows.n_features, rows.n_samples) == (n, q)
@@ -74,26 +76,30 @@ def assert_rows(rows: FeatureRows, M: np.ndarray) -> None:
     B, W, w = (rng.standard_normal(s).astype(rows.dtype) for s in ((q, 3), (n, 3), n))
     A = rng.standard_normal((q, q)).astype(rows.dtype)
     picks = rng.permutation(n)[:5]
-    U, pulled = rows.times_and_pull(B, w)
-    y, again = rows.push_and_pull(W, B)
+    U, turned = project_and_turn(rows, B, w)
+    y, again = weigh_and_turn(rows, W, B)
     plain_y = np.sum(W * (M @ B), axis=1)
     near = 1e-13 if rows.dtype == np.float64 else 3e-6
     expected = {
-        "times": (rows.times(B), M @ B),
-        "times_transposed": (rows.times_transposed(W), M.T @ W),
-        "affinity": (rows.affinity(w), M.T @ np.diag(w) @ M),
-        "equal affinity": (rows.affinity(), M.T @ M),
-        "push": (rows.push(W, B), plain_y),
-        "pull": (rows.pull(w, W), M.T @ (w[:, None] * W)),
-        "times_and_pull, U": (U, M @ B),
-        "times_and_pull": (pulled, M.T @ (w[:, None] * (M @ B))),
-        "push_and_pull, y": (y, plain_y),
-        "push_and_pull": (again, M.T @ (plain_y[:, None] * W)),
+        "rmatmat": (rows.rmatmat(B), M @ B),
+        "R.T @": (rows.T @ B, M @ B),
+        "matmat": (rows.matmat(W), M.T @ W),
+        "of a few": (rows @ (W * (w > 1)[:, None]), M.T @ (W * (w > 1)[:, None])),
+        "gram": (rows.gram(w), M.T @ np.diag(w) @ M),
+        "equal gram": (rows.gram(), M.T @ M),
+        "cross": (rows.cross(M.T.astype(rows.dtype), w), M.T @ np.diag(w) @ M),
+        "weigh": (weigh(rows, W, B), plain_y),
+        "turn": (turn(rows, w, W), M.T @ (w[:, None] * W)),
+        "project_and_turn, U": (U, M @ B),
+        "project_and_turn": (turned, M.T @ (w[:, None] * (M @ B))),
+        "weigh_and_turn, y": (y, plain_y),
+        "weigh_and_turn": (again, M.T @ (plain_y[:, None] * W)),
         "quadratic_forms": (rows.quadratic_forms(A), np.diag(M @ A @ M.T)),
-        "gram": (rows.gram(), M @ M.T),
+        "inner": (rows.inner(), M @ M.T),
         "limits": (np.array(rows.limits()), np.array([M.min(axis=1), M.max(axis=1)])),
-        "select": (rows.select(picks), M[picks]),
-        "blocks": (np.vstack([block for _, block in rows.blocks()]), M),
+        "columns": (rows.columns(picks), M[picks].T),
+        "scaled": (rows.scaled(w) @ W, M.T @ (w[:, None] * W)),
+        "blocks": (np.hstack([block for _, block in rows.column_blocks()]), M.T),
     }
     for name, (ours, plain) in expected.items():
         assert ours.shape == plain.shape, name
@@ -119,27 +125,32 @@ def test_products(kind: str, entries: int, tmp_path: Path, monkeypatch: pytest.M
         assert rows.dtype == (np.float32 if "float32" in kind else np.float64)
         assert_rows(rows, M)
         samples = np.array([7, 2, 9, 3])
-        assert_rows(rows.of_samples(samples), M[:, samples])
+        assert_rows(rows.of_rows(samples), M[:, samples])
 
 
 @pytest.mark.parametrize("kind", ["dense", "mapped C", "csr", "stacked"])
-def test_samples_of_samples(kind: str, tmp_path: Path) -> None:
+def test_samples_of_rows(kind: str, tmp_path: Path) -> None:
     rows, M = make(kind, tmp_path)
-    assert_rows(rows.of_samples(np.array([7, 2, 9, 3])).of_samples(np.array([2, 0])), M[:, [9, 7]])
+    assert_rows(rows.of_rows(np.array([7, 2, 9, 3])).of_rows(np.array([2, 0])), M[:, [9, 7]])
 
 
 def test_kinds_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert type(make("mapped C", tmp_path)[0]) is DenseRows  # so small a table is held in memory
+    assert type(make("mapped C", tmp_path)[0]) is ArrayRows  # so small a table is held in memory
     use_blocks_of(3 * Q, monkeypatch)
-    kinds = {"dense": DenseRows, "mapped C": TableRows, "mapped F": TableRows, "csc": SparseRows}
+    kinds = {
+        "csc": CentredRows,
+        "dense": ArrayRows,
+        "mapped C": StreamedRows,
+        "mapped F": StreamedRows,
+    }
     for kind, expected in kinds.items():
         assert type(make(kind, tmp_path)[0]) is expected
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert type(make_rows(np.asarray(X)[2:], QAlphaOptions())) is TableRows
+    assert type(make_rows(np.asarray(X)[2:], QAlphaOptions())) is StreamedRows
     assert type(make_rows(np.asarray(X)[2:].T, QAlphaOptions())) is TallRows
     laplacian = QAlphaOptions(variant="laplacian")  # which needs the samples themselves
-    assert type(make_rows(np.asarray(X)[2:].T, laplacian)) is TableRows
-    assert type(make_rows(np.array(X), QAlphaOptions())) is DenseRows
+    assert type(make_rows(np.asarray(X)[2:].T, laplacian)) is StreamedRows
+    assert type(make_rows(np.array(X), QAlphaOptions())) is ArrayRows
 
 
 # -- permutations ----------------------------------------------------------------------------
@@ -152,9 +163,9 @@ def test_permutations(
 ) -> None:
     use_blocks_of(entries, monkeypatch)
     rows, M = make(kind, tmp_path)
-    before = rows.select(np.arange(len(M)))
+    before = rows[:, :].T
     one, same, other = (rows.permuted(seed) for seed in (1, 1, 2))
-    P, P1, P2 = (r.select(np.arange(len(M))) for r in (one, same, other))
+    P, P1, P2 = (r[:, :].T for r in (one, same, other))
     near = {"rtol": 0.0, "atol": 1e-12 if rows.dtype == np.float64 else 1e-6}
     np.testing.assert_allclose(np.sort(P, axis=1), np.sort(M, axis=1), **near)
     assert np.array_equal(P, P1)
@@ -165,10 +176,11 @@ def test_permutations(
     # of their own: no two features, not even in different blocks, are moved the same way
     moved = [tuple(np.argsort(row, kind="stable")) for row in P[varying]]
     assert len(set(moved)) == len(moved)
-    assert np.array_equal(rows.select(np.arange(len(M))), before)  # the rows stay as they were
+    assert np.array_equal(rows[:, :].T, before)  # the rows stay as they were
     assert_rows(one, P.astype(np.float64))
+    assert_rows(rows.beside(one), np.vstack([M, P.astype(np.float64)]))
     samples = np.array([4, 0, 11])
-    some = one.of_samples(samples).select(np.arange(len(M)))
+    some = one.of_rows(samples)[:, :].T
     np.testing.assert_allclose(some, P[:, samples], **near)
 
 
@@ -184,7 +196,7 @@ def test_constant_features_are_zero_and_extremes_are_not() -> None:
     for given in (X, sparse.csr_array(X)):
         scaling = find_scaling(given, center=True, scale=True, offset=0.0)
         assert np.flatnonzero(scaling.factor == 0).tolist() == [3, 4, 5, 6, 8]
-        M = make_rows(given, QAlphaOptions()).select(np.arange(10))
+        M = make_rows(given, QAlphaOptions())[:, :].T
         z = (x - x.mean()) / np.linalg.norm(x - x.mean())
         for i in (0, 1, 2):
             np.testing.assert_allclose(M[i], z, atol=1e-14)
@@ -205,7 +217,7 @@ def test_float32_with_a_large_mean(form: Any) -> None:
     M = oracle.normalize_rows(X.T.astype(np.float64))
     rows = make_rows(form(X), QAlphaOptions())
     assert rows.dtype == np.float32
-    np.testing.assert_allclose(rows.select(np.arange(8)), M, atol=1e-6)
+    np.testing.assert_allclose(rows[:, :].T, M, atol=1e-6)
 
 
 @pytest.mark.parametrize("variant", ["standard", "basic", "ritz", "gap", "supervised"])

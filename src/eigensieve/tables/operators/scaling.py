@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..errors import InputError
-from ..pencil.feature_blocks import DEVICE_ENTRIES, feature_slices
-from ..tables.kinds.arrays import is_device_array, namespace
-from ..tables.kinds.big_table import BigTable
+from ...errors import InputError
+from ...pencil.criteria import EPS
+from ...pencil.feature_blocks import DEVICE_ENTRIES, feature_slices
+from ..kinds.arrays import is_device_array, namespace
+from ..kinds.big_table import BigTable
 
 # a feature whose deviations are below this share of its size is constant but for round-off
-ROUND_OFF = 16 * float(np.finfo(np.float64).eps)
+ROUND_OFF = 16 * EPS
 # so that neither a difference nor the inverse of a norm overflows
 SMALLEST, LARGEST = 1e-290, 1e290
 SMALLEST_SINGLE = 1e-35
@@ -57,7 +58,7 @@ class Scaling:
     lift: Any
     dtype: np.dtype
 
-    def apply(self, X: Any, where: slice = np.s_[:]) -> Any:
+    def apply(self, X: Any, where: slice | np.ndarray = np.s_[:]) -> Any:
         """The features ``where``, given as (samples, features), scaled; X is not changed."""
         xp = namespace(X)
         working = getattr(xp, self.dtype.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigensieve.q_alpha.rows.tall_rows import Root
+from eigensieve.q_alpha.tall_rows import Root
 
 
 @pytest.mark.parametrize("rank", [1, 3, 8])

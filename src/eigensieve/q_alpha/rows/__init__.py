@@ -1,1 +1,0 @@
-"""The rows of Q-alpha: features x samples, dense or not."""
