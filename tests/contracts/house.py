@@ -1,11 +1,13 @@
 """The package as a graph of imports, read off the syntax trees.
 
-Every import counts: relative or absolute, inside a function or under ``TYPE_CHECKING``.
+Every import counts: relative or absolute, inside a function or under ``TYPE_CHECKING``; and so does
+a text "module:name", by which modules are named that are imported on first use.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +78,11 @@ def _read_imports(tree: ast.Module, package: str, known: set[str]) -> Iterator[I
                 inner = f"{source}.{alias.name}"
                 target, name = (inner, None) if inner in known else (source, alias.name)
                 yield Import(target, name, node.lineno)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for home in (package, package.split(".")[0]):
+                target = f"{home}.{node.value.partition(':')[0]}"
+                if re.fullmatch(r"[\w.]+:\w+", node.value) and target in known:
+                    yield Import(target, node.value.partition(":")[2], node.lineno)
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

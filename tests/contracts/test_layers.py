@@ -253,6 +253,7 @@ UNLAWFUL = {
         "search -> estimators",
     ),
     "problem to problem": ("scoring/a.py", "from ..search import x\n", "scoring -> search"),
+    "by a text": ("io/a.py", 'HOME = "search.solve:solve"\n', "io -> search"),
     "by the front door": ("io/a.py", "from eigensieve import SparseLDA\n", "io -> __init__"),
     "room's own file": ("plots/__init__.py", "from ..report import page\n", "plots -> report"),
     "cli": ("report/a.py", "from ..cli.main import main\n", "report -> cli"),
