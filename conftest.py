@@ -1,7 +1,9 @@
-"""Code blocks of the README and the docs are tests."""
+"""Code blocks of the README and the docs are tests, and tests use all cores."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,31 @@ pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
     patterns=["README.md", "docs/*.md", "docs/**/*.md"],
 ).pytest()
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist counts its workers
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """``pytest``, and ``pytest FOLDER``, use every core; files that are named run in one process.
+
+    ``-n`` says otherwise, and so does a debugger. Workers leave the cores to one another.
+    """
+    option = config.option
+    inside = hasattr(config, "workerinput") or "PYTEST_XDIST_WORKER" in os.environ
+    if inside or option.usepdb or not hasattr(option, "numprocesses"):  # there is no xdist
+        return
+    named = [Path(arg.partition("::")[0]) for arg in option.file_or_dir]
+    if option.numprocesses is None and not (named and all(path.is_file() for path in named)):
+        option.numprocesses = count_cores()
+    if option.numprocesses:
+        for library in ("OPENBLAS", "OMP", "MKL"):
+            os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def count_cores() -> int:
+    """Those that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @pytest.hookimpl(optionalhook=True)

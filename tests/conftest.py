@@ -1,5 +1,8 @@
 """Shared fixtures, and the rule that no test skips in silence.
 
+Where EIGENSIEVE_SKIPPED names a file, it gets the tests that missed a library or a browser, a line
+each: ``pytest @FILE`` runs them again.
+
 A test that needs the data folder asks for ``data_dir`` or ``load_data`` (the marker ``data`` then
 comes by itself); a test that needs a browser carries ``@pytest.mark.browser``; a test that needs a
 library asks for it by ``importorskip``. Where EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data
@@ -11,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,21 +42,44 @@ def ctrl_c_works() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_kernels() -> None:
+def compiled_kernels(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """On a fresh machine kernels are compiled first: limits of time are not about compilers.
 
-    Not where EIGENSIEVE_COMPILE_LATE is set: a few tests need few of them.
+    The workers of xdist share the work. Not where EIGENSIEVE_COMPILE_LATE is set: a few tests
+    need few of them.
     """
     if os.environ.get("EIGENSIEVE_COMPILE_LATE"):
         return
-    from eigensieve.cli.warmup import run_small_problems
+    from eigensieve.cli.warmup import small_problems
     from eigensieve.pencil.compile import is_cached
     from eigensieve.search.exact.leaps.node_kernel import visit
     from eigensieve.search.exact.levelset.search_kernel import search_below
     from eigensieve.search.exact.perspective.tree_kernel import search_perspective
 
-    if not all(is_cached(kernel) for kernel in (visit, search_below, search_perspective)):
-        run_small_problems()
+    if all(is_cached(kernel) for kernel in (visit, search_below, search_perspective)):
+        return
+    base = tmp_path_factory.getbasetemp()  # of one worker, beside those of the others
+    alone = not hasattr(request.config, "workerinput")
+    share(small_problems(), (base if alone else base.parent) / "kernels")
+
+
+def share(parts: Sequence[Callable[[], None]], folder: Path, seconds: float = 600.0) -> None:
+    """Run the parts that no other process has taken; return when all are done."""
+    folder.mkdir(exist_ok=True)
+    for number, run in enumerate(parts):
+        try:
+            (folder / f"{number} taken").touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        try:
+            run()
+        finally:
+            (folder / f"{number} done").touch()
+    ends = time.monotonic() + seconds
+    while len(list(folder.glob("* done"))) < len(parts) and time.monotonic() < ends:
+        time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")
@@ -112,12 +139,24 @@ def properties(report: Report) -> list[tuple[str, object]]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    keep_skipped(session.config)
     if (
         session.exitstatus == pytest.ExitCode.OK
         and data_required()
         and skipped_reasons(session.config, "data")
     ):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def keep_skipped(config: pytest.Config) -> None:
+    """Write down what can be run again as soon as what it misses is there."""
+    file = os.environ.get("EIGENSIEVE_SKIPPED")
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if file and reporter:
+        skipped = (
+            r for r in reporter.stats.get("skipped", []) if {"library", "browser"} & {*needs(r)}
+        )
+        Path(file).write_text("".join(f"{report.nodeid}\n" for report in skipped), encoding="utf-8")
 
 
 def pytest_terminal_summary(

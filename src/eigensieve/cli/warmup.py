@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,22 +84,41 @@ def count_compiled(kernels: Iterable[Any]) -> list[str]:
 
 def run_small_problems() -> None:
     """Every solver and criterion, on every kind of pencil; and what is no solver of pencils."""
+    for run in small_problems():
+        run()
+
+
+def small_problems() -> list[Callable[[], None]]:
+    """What compiles every kernel, in parts that processes may share: the longest come first.
+
+    Last are those that only call kernels of others.
+    """
+    from ..search.solve import find_solvers
+
+    first, last = ["perspective", "leaps", "levelset"], ["exact"]
+    others = [name for name in find_solvers() if name not in (*first, *last)]
+    parts = [run_small_pairs, run_small_pursuit, run_small_penalized_lda, run_small_group_lasso]
+    return [
+        *(partial(run_solver, name) for name in first),
+        *parts,
+        *(partial(run_solver, name) for name in (*others, *last)),
+        run_small_proofs,
+    ]
+
+
+def run_solver(name: str) -> None:
+    """A solver with each of its criteria, on every kind of pencil."""
     from ..search.solve import find_solvers, solve, solve_path
 
-    for name, solver in find_solvers().items():
-        for pencil, k in small_pencils():
-            if pencil.size > (solver.max_features or pencil.size):
-                continue
-            for criterion in solver.criteria:
-                with suppress(InputError):  # a solver may not be made for this kind of pencil
-                    solve(pencil, k, name, criterion, **LIMITS)
-                    if isinstance(k, int):
-                        solve_path(pencil, [2, 3], name, criterion, **LIMITS)
-    run_small_proofs()
-    run_small_pursuit()
-    run_small_penalized_lda()
-    run_small_group_lasso()
-    run_small_pairs()
+    solver = find_solvers()[name]
+    for pencil, k in small_pencils():
+        if pencil.size > (solver.max_features or pencil.size):
+            continue
+        for criterion in solver.criteria:
+            with suppress(InputError):  # a solver may not be made for this kind of pencil
+                solve(pencil, k, name, criterion, **LIMITS)
+                if isinstance(k, int):
+                    solve_path(pencil, [2, 3], name, criterion, **LIMITS)
 
 
 def run_small_proofs() -> None:
