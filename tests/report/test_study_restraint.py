@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eigensieve.report.page import render_study
-from eigensieve.report.sections import features
+from eigensieve.report.sections import circle
 from eigensieve.studies.cv_path import GIVEN, ONE_SE_BALANCED, ONLY
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
@@ -212,7 +212,7 @@ def test_signs_are_tied_to_a_class(two: Study, three: Study) -> None:
 def test_correlations_with_one_score_need_three_features(two: Study, n: int, shown: bool) -> None:
     few = dataclasses.replace(two, selected=two.selected[:n], correlations=two.correlations[:n])
     assert len(few.selected) == n
-    assert (features(few)["circle"] is not None) == shown
+    assert (circle(few) is not None) == shown
     assert ("Which features go together" in said_of(few)) == shown
 
 

@@ -225,9 +225,8 @@ def test_what_ctrl_c_left_undone_comes_first(two: Study) -> None:
 
 
 def test_features_beyond_the_table_are_counted(two: Study) -> None:
-    from eigensieve.report.sections import MAX_ROWS
 
-    many = [two.selected[0]] * (MAX_ROWS + 1300)
+    many = [two.selected[0]] * (200 + 1300)
     correlations = np.repeat(two.correlations[:1], len(many), axis=0)
     html = render_study(dataclasses.replace(two, selected=many, correlations=correlations))
     assert "1,300 more selected features have a smaller weight" in text_of(html)

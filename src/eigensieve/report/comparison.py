@@ -24,7 +24,7 @@ from ..plots.cv_path import set_k_axis
 from ..studies.comparison import Comparison
 from ..studies.result import Study
 from . import facts, words
-from .facts import chosen_solution, is_balanced, n_classes, room
+from .facts import is_balanced, n_classes
 from .figures import drawn, inline_svg
 from .glossary import explain_comparison
 from .shared import card, render_page
@@ -49,7 +49,7 @@ def render_comparison(
         judged=judged,
         close=close,
         cards=_cards(comparison, judged, close),
-        errors=_errors(comparison, close),
+        errors=_draw_errors(comparison, close),
         curves=_curves(comparison),
         overlap=_overlap(comparison),
         notes=[printable(note) for note in comparison.notes],
@@ -100,39 +100,13 @@ def _cards(
     return [*cards, card("Samples", f"{study.n_samples:,}", f"in {classes}")]
 
 
-def _errors(comparison: Comparison, close: list[str]) -> dict[str, Any]:
-    figure = None
-    if close:
-        label = (
-            "Error on new samples of every method with its 95 % interval. "
-            "The numbers are in the table."
-        )
-        figure = drawn(ComparisonDisplay.from_comparison(comparison, close), "errors", label)
-    return {
-        "figure": figure,
-        "rows": [_row(comparison, row, close) for row in comparison.rows],
-        "reference": printable(comparison.reference),
-    }
-
-
-def _row(comparison: Comparison, row: dict[str, Any], close: list[str]) -> dict[str, Any]:
-    known = row["error"] is not None
-    interval = f"{words.percent(row['low'])} to {words.percent(row['high'])}" if known else ""
-    return {
-        "name": printable(row["method"]),
-        "title": printable(row["title"]),
-        "close": row["method"] in close,
-        "error": words.percent_or_dash(row["error"]),
-        "interval": interval or words.UNKNOWN,
-        "difference": _difference(row, comparison.reference),
-        "balanced_error": words.percent_or_dash(row["balanced_error"]),
-        "auc": words.decimals(row["auc"]),
-        "n_features": f"{row['n_features']:,}",
-        "stability": words.decimals(row["stability"], 2),
-        "room": room(chosen_solution(comparison.results[row["method"]]))[0].replace(
-            "at most", "\u2264"
-        ),
-    }
+def _draw_errors(comparison: Comparison, close: list[str]) -> Markup | None:
+    if not close:
+        return None
+    label = (
+        "Error on new samples of every method with its 95 % interval. The numbers are in the table."
+    )
+    return drawn(ComparisonDisplay.from_comparison(comparison, close), "errors", label)
 
 
 def _curves(comparison: Comparison) -> dict[str, Any] | None:
@@ -234,13 +208,3 @@ def _class_weights(comparison: Comparison) -> str:
     if len(facts.unweighted(comparison)) == len(comparison.results):
         return ""
     return _by_method(comparison, lambda s: facts.class_weights(facts.inner_model(s)) or "none")
-
-
-def _difference(row: dict[str, Any], reference: str) -> str:
-    """The difference from the reference in percentage points, with its standard error."""
-    if row["method"] == reference:
-        return "reference"
-    if row["difference"] is None or row["difference_se"] is None:
-        return words.UNKNOWN
-    points = f"{100 * row['difference']:+.1f}".replace("-", "\u2212")
-    return f"{points}\u00a0± {100 * row['difference_se']:.1f}"

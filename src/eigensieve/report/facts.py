@@ -11,7 +11,7 @@ from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
 from ..studies.cv_path import GIVEN, OWN
-from ..studies.result import Provenance, Study
+from ..studies.result import Provenance, SelectedFeature, Study
 from ..studies.stability import StabilityIndex
 from .words import excess, percent
 
@@ -27,6 +27,7 @@ WORSE_BY = 0.03
 OFTEN = 0.8
 FAR = 1.0  # room for more than twice the class separation: the number itself says nothing
 MAX_CONSTRAINTS_NAMED = 12
+MAX_FREQUENT_ROWS = 30
 
 
 def inner_model(study: Study) -> Any:
@@ -219,3 +220,41 @@ def unweighted(comparison: Comparison) -> list[str]:
     """The methods of a comparison whose classes have no weights in the fit."""
     models = {name: inner_model(study) for name, study in comparison.results.items()}
     return [shorten(name, 40) for name, model in models.items() if class_weights(model) is None]
+
+
+def has_other_sizes(study: Study) -> bool:
+    """Whether the method does not always use exactly k features."""
+    return any(row["n_features"] != row["k"] for row in study.rows)
+
+
+def has_other_sets(study: Study) -> bool:
+    """The same of the sets that are judged."""
+    return any(solution.k != k for k, solution in solutions(study).items())
+
+
+def most_frequent(study: Study) -> list[int]:
+    """The features that were selected most often."""
+    shares = frequencies(study, study.best_k)
+    assert shares is not None
+    order = np.argsort(-shares, kind="stable")[:MAX_FREQUENT_ROWS]
+    return [j for j in order.tolist() if shares[j] > 0]
+
+
+def null_quantiles(study: Study) -> list[tuple[str, float]]:
+    """The errors of permuted labels in three numbers."""
+    assert study.null is not None
+    shares = (("smallest", 0.0), ("median", 0.5), ("largest", 1.0))
+    return [(name, float(np.quantile(study.null.errors, share))) for name, share in shares]
+
+
+def annotation_texts(study: Study, feature: SelectedFeature) -> list[str]:
+    """What the annotation file says of a feature, one text a column."""
+    texts = study.source.annotations.get(feature.name, ())
+    columns = len(study.source.annotation_columns)
+    return [*texts, *[""] * columns][:columns]
+
+
+def label_of(study: Study, k: int) -> str:
+    """A k as the heading of its panel."""
+    mark = mark_of_k(study) if k == study.best_k else ""
+    return f"k\u00a0=\u00a0{k}{f' ({mark})' if mark else ''}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..plots._style import printable, shorten
+from ..plots.loadings import sides_of
 from ..studies.copies import describe_copies
 from ..studies.cv_path import ONLY
 from ..studies.estimates import ErrorEstimate
 from ..studies.nested import HonestError
 from ..studies.result import Study
 from . import facts, sections, words
-from .explorer import SCRIPT, show_every_k
 from .facts import (
     chosen_index,
     chosen_solution,
@@ -25,6 +25,7 @@ from .glossary import explain_words
 from .mistakes import list_mistakes
 from .shared import card, render_page
 
+SCRIPT = "explorer.js"  # a slider over every k, where scripts run
 ALL_KEPT = "all kept in by the user"
 
 
@@ -46,11 +47,10 @@ def render_study(
     held_out : ErrorEstimate, optional
         The error on samples that were never shown to the study.
     """
-    every_k = show_every_k(study)
     told = describe_copies(study.copies)  # beside the features
     return render_page(
         "study.html.j2",
-        script=None if every_k is None else SCRIPT,
+        script=SCRIPT if len(study.ks) > 1 else None,
         title=printable(title or describe(study)),
         notices=[printable(words.upper_first(text)) for text in study.unfinished],
         study=study,
@@ -58,14 +58,10 @@ def render_study(
         held_out=held_out,
         command=command,
         cards=_cards(study, held_out),
-        curve=sections.curve(study),
-        every_k=every_k,
-        features=sections.features(study),
+        figures=sections.draw_all(study),
+        sides=sides_of(study),
+        copies=[printable(text) for text in told],
         mistakes=list_mistakes(study),
-        samples=sections.samples(study),
-        stability=sections.stability(study),
-        chance=sections.chance(study),
-        optimality=sections.optimality(study),
         notes=[printable(note) for note in study.notes if note not in told],
         glossary=explain_words(study),
     )

@@ -129,3 +129,13 @@ def versions(*others: str) -> str:
     libraries = [f"{name} {version(name)}" for name in ("numpy", "scikit-learn", *others)]
     python = platform.python_version()
     return f"eigensieve {__version__}, Python {python}, {', '.join(libraries)}"
+
+
+def difference(row: dict[str, Any], reference: str) -> str:
+    """The difference from the reference in percentage points, with its standard error."""
+    if row["method"] == reference:
+        return "reference"
+    if row["difference"] is None or row["difference_se"] is None:
+        return UNKNOWN
+    points = f"{100 * row['difference']:+.1f}".replace("-", "\u2212")
+    return f"{points}\u00a0± {100 * row['difference_se']:.1f}"
