@@ -11,6 +11,7 @@ import pytest
 from eigensieve.cli import _outputs
 from eigensieve.cli._outputs import MODEL, REPORT, check_file, check_folder, staged
 from eigensieve.errors import InputError, ModelFileError
+from eigensieve.io import replacing
 
 
 @pytest.fixture
@@ -101,6 +102,11 @@ def test_no_drafts_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         pass
     assert caught.value.filename == str(tmp_path / "a")
     assert contents(tmp_path) == set()
+
+    def refuse_draft(path: Path, mode: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(replacing, "open", refuse_draft, raising=False)
     with pytest.raises(PermissionError) as caught:
         _outputs.write_atomically(tmp_path / "p.csv", "new")
     assert caught.value.filename == str(tmp_path / "p.csv")
