@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -22,7 +22,7 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
     return number
 
 
-def check_choice(value: Any, name: str, known: Collection[str]) -> None:
+def check_choice(value: Any, name: str, known: Sequence[str]) -> None:
     """Raise unless the value is one of the names that are known."""
     if not isinstance(value, str) or value not in known:
         raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
