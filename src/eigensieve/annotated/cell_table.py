@@ -12,8 +12,7 @@ import numpy as np
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
 from ..io._names import close_names, hint_at, listed
-from ..tables.kinds.anndata_table import matrix_of
-from ..tables.kinds.opening import as_big_table
+from ..tables.kinds.opening import as_big_table, matrix_of
 from .selected_table import SelectedTable
 
 MAX_NAMES_LISTED = 10

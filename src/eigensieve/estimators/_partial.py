@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, OptionError
-from ..tables.kinds.big_table import BigTable
 from ..tables.moments import check_features
 from ..tables.statistics import SUMS, ClassStats
 from ._validation import take_labels, validate_table
@@ -75,8 +74,7 @@ class PartialSums:
                 "it needs of the samples; call fit, or clone and begin again"
             )
         form = form if self.is_empty else self.form
-        make = ClassStats.from_table if isinstance(table, BigTable) else ClassStats.from_data
-        new = make(table, labels, form=form)
+        new = ClassStats.from_data(table, labels, form=form)
         return PartialSums(new if self.sums is None else self.sums + new, form, self.classes)
 
     def is_enough(self) -> bool:

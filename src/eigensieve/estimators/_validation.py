@@ -15,10 +15,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..errors import InputError
 from ..pencil.checks import check_labels
+from ..tables.device_pencil import take_columns
 from ..tables.kinds.arrays import (
     check_device_table,
     is_device_array,
-    like,
     namespace,
     to_device,
     to_numpy,
@@ -142,8 +142,7 @@ def read_columns(X: Any, index: np.ndarray) -> np.ndarray:
             return X.map_rows(lambda block: block[:, index].astype(np.float64))
         return X.columns(index).astype(np.float64, copy=False)
     if is_device_array(X):
-        place = like(np.array(index, dtype=np.int64), X)
-        return to_numpy(namespace(X).take(X, place, axis=1)).astype(np.float64, copy=False)
+        return to_numpy(take_columns(X, index)).astype(np.float64, copy=False)
     part = X[:, index]
     if sparse.issparse(part):
         part = part.toarray()

@@ -101,6 +101,8 @@ class SparseLDA(SelectedLDA):
         As in scikit-learn's LinearDiscriminantAnalysis; zero outside the support.
     explained_variance_ratio_ : share of each direction in the class separation
     shrinkage_ : the shrinkage used
+    n_components_ : the number of directions
+    sparsity_ : share of zeros in ``scalings_``
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -109,7 +111,8 @@ class SparseLDA(SelectedLDA):
     "auto" does not depend on ``class_weight``. Constant columns are never preferred; of identical
     columns the first is taken. Features that do not vary within the classes count as
     (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
-    best set so far in the fitted estimator and then raises KeyboardInterrupt.
+    best set so far in the fitted estimator and then raises KeyboardInterrupt. Probabilities are
+    those of the Gaussian model with a common covariance.
 
     X may be any table of docs/scale.md: dense or sparse, in memory, on disk, on a cluster or on a
     device. Of one that is not in memory a tall one is read once, in blocks of rows; of a wide one

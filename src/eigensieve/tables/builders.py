@@ -85,12 +85,11 @@ def pca_problem(X: Any, names: Iterable[str] | None = None) -> PCAProblem:
 def _pca_stats(table: Any) -> ClassStats:
     """The statistics of all rows as one class: p x p if there are more rows than columns."""
     n, p = table.shape
-    labels = np.zeros(n, dtype=np.int8)
-    if isinstance(table, BigTable):
-        return ClassStats.from_table(table, labels)
-    is_small = p <= n and (isinstance(table, np.ndarray) or p <= MAX_DENSE_FEATURES)
+    may_stay = not isinstance(table, np.ndarray | BigTable)
+    is_small = p <= n and not (may_stay and p > MAX_DENSE_FEATURES)
     # otherwise the rows tell the rank of A, which searches profit from
-    return ClassStats.from_data(table, labels, form="gram" if is_small else "rows")
+    form = "gram" if is_small else "rows"
+    return ClassStats.from_data(table, np.zeros(n, dtype=np.int8), form=form)
 
 
 def _pca_of_stats(stats: ClassStats) -> Pencil:
@@ -199,10 +198,8 @@ def _lda_of_rows(
     table: Any, y: ArrayLike, shrinkage: float | str, ridge: float, class_weight: ClassWeight
 ) -> LDAProblem:
     """From rows, or from sums over those of a tall table."""
-    if isinstance(table, BigTable):
-        stats = ClassStats.from_table(table, y, form=sums_form(shrinkage, class_weight))
-    else:
-        stats = ClassStats.from_data(table, y, form="rows")
+    form = sums_form(shrinkage, class_weight) if isinstance(table, BigTable) else "rows"
+    stats = ClassStats.from_data(table, y, form=form)
     s = stats_shrinkage(stats, shrinkage)
     stats = stats.weighted(class_weight)
     pencil = _lda_of_stats(stats, s, ridge, reuse_rows=True)

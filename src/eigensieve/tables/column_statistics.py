@@ -28,11 +28,9 @@ def open_table(X: Any) -> Any:
 
 def class_sums(X: Any, labels: np.ndarray) -> ClassStats | None:
     """The statistics of a tall table that is no array, with p x p sums; None for all others."""
-    if isinstance(X, BigTable) and X.is_tall:
-        return ClassStats.from_table(X, labels, form="gram")
-    if (sparse.issparse(X) or is_device_array(X)) and X.shape[0] >= X.shape[1]:
-        return ClassStats.from_data(X, labels, form="gram")
-    return None
+    is_array = not (isinstance(X, BigTable) or sparse.issparse(X) or is_device_array(X))
+    is_wide = X.shape[0] < X.shape[1]
+    return None if is_array or is_wide else ClassStats.from_data(X, labels, form="gram")
 
 
 def class_means(data: Any, code: np.ndarray) -> np.ndarray:
@@ -89,11 +87,10 @@ class ColumnStats:
     @classmethod
     def from_data(cls, data: Any, labels: np.ndarray) -> ColumnStats:
         """Of a table of any kind."""
-        if isinstance(data, BigTable) and data.is_tall:
-            return cls.of(ClassStats.from_table(data, labels, form="gram"))
-        if isinstance(data, BigTable):
+        if isinstance(data, BigTable) and not data.is_tall:
             return cls.from_columns(data, labels)
-        return cls.of(ClassStats.from_data(data, labels, form="rows"))
+        form = "gram" if isinstance(data, BigTable) else "rows"
+        return cls.of(ClassStats.from_data(data, labels, form=form))
 
     @classmethod
     def from_columns(cls, table: BigTable, labels: np.ndarray) -> ColumnStats:

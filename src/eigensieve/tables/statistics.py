@@ -91,7 +91,7 @@ class ClassStats:
 
         Parameters
         ----------
-        X : array, scipy.sparse matrix, or array of torch or cupy
+        X : array, scipy.sparse matrix, array of torch or cupy, or `BigTable` (see `from_table`)
         y : labels
         form : what is kept of the scatter within the classes
             "rows": the residuals of all samples.
@@ -101,6 +101,8 @@ class ClassStats:
             the shrinkage "auto" is exact after merging, too.
             "auto": gram if p <= max(n, 500), else rows.
         """
+        if isinstance(X, BigTable):
+            return cls.from_table(X, y, form=form)
         data, labels = _check_data(X, y)
         n, p = data.shape
         if form not in FORMS:

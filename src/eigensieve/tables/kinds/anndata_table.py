@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ...errors import InputError
 from .big_table import ArrayTable, BigTable, check_numeric
-from .opening import as_big_table
+from .opening import as_big_table, matrix_of
 
 KIND = "an AnnData object"
 
@@ -33,13 +32,6 @@ class SparseTable(BigTable):
 def open_sparse(X: Any) -> BigTable:
     """The sparse .X of an AnnData that is backed."""
     return SparseTable(X)
-
-
-def matrix_of(data: Any) -> Any:
-    """The .X of an AnnData; None if it has none, which one that is backed says by a KeyError."""
-    with suppress(KeyError):
-        return data.X
-    return None
 
 
 def open_anndata(data: Any) -> BigTable:

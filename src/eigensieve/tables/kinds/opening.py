@@ -6,6 +6,7 @@ A kind is found by the name of its class, so that no library is imported to look
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -58,6 +59,13 @@ def as_big_table(X: Any) -> BigTable | None:
         module, _, function = READERS[name].partition(":")
         table: BigTable = getattr(import_module(f"{__package__}.{module}"), function)(X)
         return table
+    return None
+
+
+def matrix_of(data: Any) -> Any:
+    """The .X of an AnnData; None if it has none, which one that is backed says by a KeyError."""
+    with suppress(KeyError):
+        return data.X
     return None
 
 
