@@ -86,10 +86,9 @@ class TableRows(RowFactor):
         """An array with a row per column, brought to where the rows lie."""
         return values
 
+    @abstractmethod
     def array_blocks(self) -> Iterator[tuple[slice, Any]]:
         """All columns in turn, as arrays (m, b) where they lie."""
-        for where in feature_slices(self.shape[1], self.shape[0]):
-            yield where, self[:, where]
 
     def column_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         for where, block in self.array_blocks():
