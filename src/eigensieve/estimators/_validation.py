@@ -15,7 +15,6 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..errors import InputError
 from ..pencil.checks import check_labels
-from ..tables.device_pencil import take_columns
 from ..tables.kinds.arrays import (
     check_device_table,
     is_device_array,
@@ -27,6 +26,7 @@ from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.mapped_table import is_mapped
 from ..tables.kinds.opening import as_big_table
+from ..tables.operators.device_rows import take_columns
 
 FLOATS = [np.float64, np.float32]
 FORMATS = ("csr", "csc")  # of sparse tables, that can be read by columns
