@@ -22,6 +22,7 @@ class Import:
     target: str
     name: str | None
     line: int
+    is_text: bool = False  # named by a text, and imported on first use
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _read_imports(tree: ast.Module, package: str, known: set[str]) -> Iterator[I
             for home in (package, package.split(".")[0]):
                 target = f"{home}.{node.value.partition(':')[0]}"
                 if re.fullmatch(r"[\w.]+:\w+", node.value) and target in known:
-                    yield Import(target, node.value.partition(":")[2], node.lineno)
+                    yield Import(target, node.value.partition(":")[2], node.lineno, is_text=True)
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:
