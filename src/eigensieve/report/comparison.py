@@ -155,30 +155,14 @@ def _score(studies: Mapping[str, Study]) -> str:
 
 
 def _overlap(comparison: Comparison) -> dict[str, Any]:
-    """How many features two methods share, and which features most of them select."""
+    """The set of every method, and the features that several of them select."""
     sets = {row["method"]: set(row["features"]) for row in comparison.rows}
     votes = Counter(name for features in sets.values() for name in sorted(features))
     often = sorted((-n, name) for name, n in votes.items() if n > 1)
     return {
+        "sets": sets,
         "columns": short_names(sets, HEADER),
-        "rows": [
-            {
-                "name": printable(name),
-                "cells": [
-                    {"text": f"{len(own & other):,}", "own": name == again}
-                    for again, other in sets.items()
-                ],
-            }
-            for name, own in sets.items()
-        ],
-        "often": [
-            {
-                "name": printable(name),
-                "count": f"{-n} of {len(sets)}",
-                "methods": words.listed([printable(m) for m, own in sets.items() if name in own]),
-            }
-            for n, name in often[:MAX_SHARED_FEATURES]
-        ],
+        "often": [name for _, name in often[:MAX_SHARED_FEATURES]],
         "n_more": max(0, len(often) - MAX_SHARED_FEATURES),
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
-from ..studies.cv_path import GIVEN, OWN
+from ..studies.cv_path import GIVEN, ONLY, OWN
 from ..studies.result import Provenance, SelectedFeature, Study
 from ..studies.stability import StabilityIndex
 from .words import excess, percent
@@ -124,10 +124,10 @@ def aims_at_separation(study: Study) -> bool:
 
 
 def how_chosen(study: Study) -> str:
-    """Who chose k: "rule", "given", "own" (the method) or "other"."""
+    """Who chose k: "rule", "given", "own" (the method), "only" (one k) or "other"."""
     if study.chose_k:
         return "rule"
-    return {GIVEN: "given", OWN: "own"}.get(study.k_rule, "other")
+    return {GIVEN: "given", OWN: "own", ONLY: "only"}.get(study.k_rule, "other")
 
 
 def is_largest_k(study: Study) -> bool:
@@ -258,3 +258,8 @@ def label_of(study: Study, k: int) -> str:
     """A k as the heading of its panel."""
     mark = mark_of_k(study) if k == study.best_k else ""
     return f"k\u00a0=\u00a0{k}{f' ({mark})' if mark else ''}"
+
+
+def selecting(sets: Mapping[str, set[str]], feature: str) -> list[str]:
+    """The methods whose sets have the feature."""
+    return [method for method, features in sets.items() if feature in features]

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
-
 from ..plots._style import printable, short_names, shorten
-from ..studies.nested import HonestError
 from ..studies.result import Study
 from . import words
 
@@ -26,43 +23,11 @@ def list_mistakes(study: Study) -> dict[str, Any] | None:
     return {
         "is_matrix": len(classes) <= MAX_COLUMNS,
         "columns": short_names(classes, HEADER),
-        "rows": [_row(found, classes, i) for i in range(len(classes))],
-        "is_mean": not all(map(_is_whole, found.confusion.ravel().tolist())),
-        "cards": {
-            "balanced": words.percent(found.balanced_error),
-            "auc": words.decimals(found.auc),
-        },
+        "classes": classes,
+        "counts": found.confusion.tolist(),
+        "is_mean": not all(map(words.is_whole, found.confusion.ravel().tolist())),
         "chosen": outer_choices(study),
     }
-
-
-def _row(found: HonestError, classes: list[str], i: int) -> dict[str, Any]:
-    counts = found.confusion[i]
-    total = float(counts.sum())
-    wrong = np.where(np.arange(counts.size) == i, 0.0, counts)
-    most = int(np.argmax(wrong))
-    return {
-        "name": classes[i],
-        "cells": [
-            {"text": tally(n), "share": f"{n / total if total else 0.0:.2f}", "own": j == i}
-            for j, n in enumerate(counts.tolist())
-        ],
-        "total": tally(total),
-        "recall": words.percent_or_dash(float(counts[i]) / total if total else None),
-        "mostly": f"{classes[most]} ({tally(float(wrong[most]))})" if wrong[most] > 0 else "",
-    }
-
-
-def tally(n: float) -> str:
-    """A count, with a decimal if it is a mean over repeats; 0 as a dot that does not shout."""
-    if n == 0:
-        return "·"
-    return f"{n:,.0f}" if _is_whole(n) else f"{n:,.1f}"
-
-
-def _is_whole(n: float) -> bool:
-    """Sums of thirds and fifths are whole but for rounding."""
-    return abs(n - round(n)) < 1e-9
 
 
 def outer_choices(study: Study) -> str:

@@ -34,6 +34,7 @@ _FILTERS = {
     "printable": printable,
     "shorten": shorten,
     "significant": words.significant,
+    "tally": words.tally,
     "whole_percent": words.whole_percent,
 }
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -139,3 +139,15 @@ def difference(row: dict[str, Any], reference: str) -> str:
         return UNKNOWN
     points = f"{100 * row['difference']:+.1f}".replace("-", "\u2212")
     return f"{points}\u00a0± {100 * row['difference_se']:.1f}"
+
+
+def tally(n: float) -> str:
+    """A count, with a decimal if it is a mean over repeats; 0 as a dot that does not shout."""
+    if n == 0:
+        return "·"
+    return f"{n:,.0f}" if is_whole(n) else f"{n:,.1f}"
+
+
+def is_whole(n: float) -> bool:
+    """Sums of thirds and fifths are whole but for rounding."""
+    return abs(n - round(n)) < 1e-9
