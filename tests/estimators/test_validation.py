@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
-from eigensieve.estimators._projection import project_rows
+from eigensieve.estimators._projected import project_rows
 from eigensieve.estimators._validation import (
     labels_on_host,
     read_columns,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eigensieve.experiments.wolf2005 import images
-from eigensieve.experiments.wolf2005._patches import (
+from eigensieve.experiments.wolf2005.images import (
     BINS,
     PATCH,
     SIDE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigensieve.pencil import feature_blocks
+from eigensieve.pencil import row_factor
 from eigensieve.pencil.row_factor import RowFactor, column_squares, weighted_gram
 
 M, P = 4, 9
@@ -29,7 +29,7 @@ class PlainRows(RowFactor):
 
 @pytest.fixture(autouse=True, params=[2_000_000, 2 * M, 1])
 def entries(request, monkeypatch) -> None:
-    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", request.param)
+    monkeypatch.setattr(row_factor, "FEATURE_ENTRIES", request.param)
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ def test_spanned_rows_are_rows(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csr", "dask tiles", "torch"])
 def test_passes_over_columns(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eigensieve.pencil.feature_blocks.FEATURE_ENTRIES", 20 * 11)
+    monkeypatch.setattr("eigensieve.pencil.row_factor.FEATURE_ENTRIES", 20 * 11)
     X = make((20, 200))
     rows = SampleFactors.of(open_kind(X, kind, tmp_path), np.arange(20) % 2, 1e-6).rows.samples
     Xc = X - X.mean(axis=0)

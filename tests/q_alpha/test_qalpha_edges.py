@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError, VerificationError
-from eigensieve.pencil import feature_blocks
+from eigensieve.pencil import row_factor
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.solution import Status
 from eigensieve.q_alpha import ascent as qalpha_ascent
@@ -130,7 +130,7 @@ def test_the_null_of_a_mapped_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     fit = es.QAlphaSelector(n_permutations=2, n_init=1, max_iter=500).fit
     whole = fit(table().T).null_
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", 200)
-    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", 200)
+    monkeypatch.setattr(row_factor, "FEATURE_ENTRIES", 200)
     mapped = fit(np.load(tmp_path / "table.npy", mmap_mode="r")).null_
     assert whole is not None
     assert mapped is not None

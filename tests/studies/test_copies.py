@@ -82,7 +82,7 @@ def test_thousands_of_features_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     many[:, [5, 17, 38]] = many[:, [4]] * [1, -2, 3]
     whole = found_in(*many.T)
     assert whole == [(5, 4, 1), (17, 4, -1), (38, 4, 1)]
-    monkeypatch.setattr("eigensieve.pencil.feature_blocks.FEATURE_ENTRIES", 120)  # 3 at a time
+    monkeypatch.setattr("eigensieve.pencil.row_factor.FEATURE_ENTRIES", 120)  # 3 at a time
     assert found_in(*many.T) == whole
 
 

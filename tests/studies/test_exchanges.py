@@ -5,7 +5,7 @@ import pytest
 
 from eigensieve.pencil.pencil import Pencil
 from eigensieve.pencil.problem import Problem, make_problem
-from eigensieve.studies.exchanges import best_exchanges
+from eigensieve.studies.optimality import best_exchanges
 from eigensieve.tables.builders import lda_pencil
 from tests.oracles import naive
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
 from ..io._names import close_names, hint_at, listed
+from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.opening import as_big_table, matrix_of
-from .selected_table import SelectedTable
 
 MAX_NAMES_LISTED = 10
 
@@ -191,3 +191,45 @@ def _refuse_repeated(names: np.ndarray, where: str) -> None:
             f"{repeated.size} name(s) occur more than once in {where} ({listed(repeated.tolist())})"
             ": a model could not say which gene it means; call adata.var_names_make_unique() first"
         )
+
+
+class SelectedTable(BigTable):
+    """A table as if it had these rows and these columns only.
+
+    Parameters
+    ----------
+    table : BigTable
+    rows, columns : sorted indices of what is seen of it
+    """
+
+    def __init__(self, table: BigTable, rows: np.ndarray, columns: np.ndarray) -> None:
+        self.table, self.rows, self.selected = table, rows, columns
+        self.kind, self.loading = table.kind, table.loading
+        self.shape, self.dtype = (len(rows), len(columns)), table.dtype
+        self.names = None if table.names is None else table.names[columns]
+
+    def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
+        wanted = self.rows[rows]
+        if wanted.size == 0:
+            return np.empty((0, len(self.selected[columns])), dtype=self.dtype)
+        # all that lies between the first and the last row: files are read in spans, not in rows
+        span = slice(int(wanted[0]), int(wanted[-1]) + 1)
+        return self.table.read(span, _as_slice(self.selected[columns]))[wanted - span.start]
+
+    def row_cuts(self) -> list[int] | None:
+        return _cuts_of(self.rows, self.table.row_cuts())
+
+    def column_cuts(self) -> list[int] | None:
+        return _cuts_of(self.selected, self.table.column_cuts())
+
+
+def _cuts_of(places: np.ndarray, cuts: Sequence[int] | None) -> list[int] | None:
+    """Where the pieces of the table begin and end among those that are seen."""
+    return None if cuts is None else np.unique(np.searchsorted(places, cuts)).tolist()
+
+
+def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
+    """Neighbours as a slice, which is quicker to read."""
+    if columns.size and columns[-1] - columns[0] == columns.size - 1:
+        return slice(int(columns[0]), int(columns[-1]) + 1)
+    return columns

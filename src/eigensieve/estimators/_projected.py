@@ -15,10 +15,18 @@ from sklearn.base import (
 )
 
 from ..errors import InputError
+from ..tables.kinds.arrays import is_device_array, like, to_numpy
+from ..tables.kinds.big_table import BigTable, count_per_block, equal_blocks
+from ..tables.operators.device_rows import take_columns
 from ._partial import check_fitted
-from ._projection import project_rows
 from ._rules import LinearRule, Rule, check_priors
-from ._validation import labels_on_host, require_in_memory, take_labels, validate_table
+from ._validation import (
+    labels_on_host,
+    read_columns,
+    require_in_memory,
+    take_labels,
+    validate_table,
+)
 
 
 class ProjectedClassifier(
@@ -132,3 +140,30 @@ class ProjectedClassifier(
         """Mask, or indices, of the features that any direction uses."""
         check_fitted(self, "scalings_")
         return np.flatnonzero(self.support_) if indices else self.support_
+
+
+def project_rows(table: Any, S: np.ndarray, centre: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """(X_S - centre) V (n, m) of the columns S, which ascend, for V (|S|, m)."""
+    n = table.shape[0]
+    if isinstance(table, BigTable) and table.is_tall:
+        return table.map_rows(lambda block: (block[:, S] - centre) @ V)
+    if isinstance(table, BigTable) and n > count_per_block(S.size):
+        return _project_in_pass(table, S, centre, V)
+    if sparse.issparse(table):
+        few = table[:, S].tocsr()
+        blocks = equal_blocks(n, count_per_block(S.size))
+        return np.concatenate([(few[rows].toarray() - centre) @ V for rows in blocks])
+    if is_device_array(table):
+        columns = take_columns(table, S)
+        return to_numpy((columns - like(centre, table)) @ like(V, table))
+    return (read_columns(table, S) - centre) @ V
+
+
+def _project_in_pass(
+    table: BigTable, S: np.ndarray, centre: np.ndarray, V: np.ndarray
+) -> np.ndarray:
+    Z = np.zeros((table.shape[0], V.shape[1]))
+    for where, block in table.column_blocks():
+        own = slice(*np.searchsorted(S, [where.start, where.stop]))
+        Z += (block[:, S[own] - where.start] - centre[own]) @ V[own]
+    return Z

@@ -23,8 +23,8 @@ from ..pencil.factor_pencil import dense_rows, take_columns
 from ..pencil.row_factor import RowFactor, weighted_gram
 from ..q_alpha.qalpha import qalpha as find_weights
 from ..tables.column_statistics import class_means
-from ._sparse_rankers import f_values, standardize_sparse
-from ._sparse_rankers import signal_to_noise as signal_to_noise_of
+from ..tables.operators.centred_rows import CentredRows
+from ..tables.statistics import ClassStats
 
 Rank = Callable[[Any, np.ndarray, int], np.ndarray]
 Ranker = Callable[..., np.ndarray]
@@ -116,7 +116,7 @@ def anova(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _snr_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
-    ratios = [signal_to_noise_of(X, signs > 0, PERFECT) for signs in _indicators(code).T]
+    ratios = [_sparse_signal_to_noise(X, signs > 0, PERFECT) for signs in _indicators(code).T]
     return descending(np.max(ratios, axis=0))
 
 
@@ -260,3 +260,37 @@ RANKERS: dict[str, Ranker] = {
     "l1": l1,
     "qalpha": qalpha,
 }
+
+
+def standardize_sparse(X: Any) -> tuple[np.ndarray, CentredRows | np.ndarray]:
+    """Indices of the columns that vary, and these at mean 0 and variance 1, on paper.
+
+    As an array where they are few.
+    """
+    stats = ClassStats.from_data(X, np.zeros(X.shape[0], dtype=np.int8), form="rows")
+    deviations = np.sqrt(stats.within_variance())
+    varies = deviations > 0
+    scaled = stats.rows / np.where(varies, deviations, 1.0)
+    return np.flatnonzero(varies), scaled.take(np.flatnonzero(varies))
+
+
+def f_values(X: Any, code: np.ndarray, perfect: float) -> np.ndarray:
+    """F of a one-way analysis of variance; inf if less than a share varies within the classes."""
+    stats = ClassStats.from_data(X, code, form="rows")
+    n, K = stats.n_samples, stats.classes.size
+    between, within = np.square(stats.between_factor()).sum(axis=0), stats.within_variance()
+    scores = np.full(between.size, np.inf)
+    use = within > perfect * (between + within)
+    scores[use] = (between[use] / (K - 1)) / (within[use] / (n - K))
+    return scores
+
+
+def _sparse_signal_to_noise(X: Any, member: np.ndarray, perfect: float) -> np.ndarray:
+    """|m1 - m2| / (s1 + s2) of the rows of a class (a mask) and the rest."""
+    stats = ClassStats.from_data(X, member, form="rows")
+    signal = np.abs((stats.means[1] - stats.means[0]) + (stats.tails[1] - stats.tails[0]))
+    parts = [stats.rows.of_rows(np.flatnonzero(own)) for own in (member, ~member)]
+    noise = sum(np.sqrt(part.squares() / len(part)) for part in parts)
+    total = stats.within_variance() + np.square(stats.between_factor()).sum(axis=0)
+    use = noise > np.sqrt(perfect * total)
+    return np.divide(signal, noise, out=np.full_like(signal, np.inf), where=use)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import InputError
 from ..tables.kinds.frames import plain_frame
-from ._projection import project_rows
+from ._projected import project_rows
 from ._validation import FLOATS, FORMATS, check_unique_names, require_in_memory, validate_table
 
 PLAIN_NAMES = ("X", "Y")

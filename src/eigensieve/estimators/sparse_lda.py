@@ -18,7 +18,7 @@ from ..search.solve import serves, solve, solve_path
 from ..tables.builders import LDAProblem, lda_problem, sums_form
 from ..tables.statistics import ClassWeight
 from ._partial import add_part, counting, wait_for_more
-from ._projection import project_rows
+from ._projected import project_rows
 from ._rules import check_priors, discriminant_of_columns
 from ._selected import SelectedLDA, allowed_sizes
 from ._shared import (

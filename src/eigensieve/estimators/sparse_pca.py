@@ -19,7 +19,7 @@ from ..search.deflation import check_deflation, deflate, explained_variances
 from ..search.solve import finds_jointly, solve, solve_components
 from ..tables.builders import PCAProblem, pca_problem
 from ._partial import check_fitted, counting, take_part, wait_for_more
-from ._projection import project_rows
+from ._projected import project_rows
 from ._shared import (
     check_certificate,
     check_solver_options,

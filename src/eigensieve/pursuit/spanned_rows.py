@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..pencil.feature_blocks import FEATURE_ENTRIES
-from ..pencil.row_factor import RowFactor
+from ..pencil.row_factor import FEATURE_ENTRIES, RowFactor
 from ..tables.copies import unify_copies
 from ..tables.kinds.arrays import to_numpy
 from ..tables.kinds.big_table import BigTable, equal_blocks

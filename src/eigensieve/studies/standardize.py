@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InputError, OptionError
-from ..pencil.feature_blocks import feature_slices
 from ..pencil.magnitudes import ROUND_OFF, refuse_extremes
+from ..pencil.row_factor import feature_slices
 from ..tables.statistics import ClassStats
 
 MISSING = ("error", "median")

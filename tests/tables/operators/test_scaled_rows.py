@@ -11,7 +11,7 @@ from scipy import sparse
 
 import eigensieve as es
 from eigensieve.errors import InputError
-from eigensieve.pencil import feature_blocks
+from eigensieve.pencil import row_factor
 from eigensieve.q_alpha.options import QAlphaOptions
 from eigensieve.q_alpha.passes import project_and_turn, turn, weigh, weigh_and_turn
 from eigensieve.q_alpha.problem import make_rows
@@ -112,7 +112,7 @@ def assert_rows(rows: TableRows, M: np.ndarray) -> None:
 
 
 def use_blocks_of(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_blocks, "FEATURE_ENTRIES", entries)
+    monkeypatch.setattr(row_factor, "FEATURE_ENTRIES", entries)
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", entries)
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from ...pencil.feature_blocks import feature_slices
-from ...pencil.row_factor import RowFactor
+from ...pencil.row_factor import RowFactor, feature_slices
 from .table_rows import TableRows
 
 # Above this share of stored entries a product of two sparse matrices is slower than one of dense

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...pencil.feature_blocks import feature_slices
-from ...pencil.row_factor import RowFactor
+from ...pencil.row_factor import RowFactor, feature_slices
 from .device_rows import DeviceRows
 from .streamed_rows import StreamedRows
 

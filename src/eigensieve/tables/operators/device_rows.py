@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...pencil.feature_blocks import DEVICE_ENTRIES, feature_slices
-from ...pencil.row_factor import RowFactor
+from ...pencil.row_factor import DEVICE_ENTRIES, RowFactor, feature_slices
 from ..kinds.arrays import is_device_array, like, namespace, to_numpy
 from .any_rows import row_squares
 from .scaling import working_dtype

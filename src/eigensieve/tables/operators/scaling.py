@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ...errors import InputError
 from ...pencil.criteria import EPS
-from ...pencil.feature_blocks import DEVICE_ENTRIES, feature_slices
+from ...pencil.row_factor import DEVICE_ENTRIES, feature_slices
 from ..kinds.arrays import is_device_array, namespace
 from ..kinds.big_table import BigTable
 

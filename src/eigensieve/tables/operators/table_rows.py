@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...pencil.feature_blocks import feature_slices
-from ...pencil.row_factor import RowFactor
+from ...pencil.row_factor import RowFactor, feature_slices
 from ..kinds.arrays import namespace, to_numpy
 from .any_rows import join_arrays
 

@@ -9,8 +9,9 @@ done where the pencil's rows lie, on a device or in memory; the working set come
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,6 @@ from ....tables.kinds.arrays import (
 )
 from ...target import FREE, IN, OUT, decide_by_gains
 from .ascent import SOLVED, ascend, evaluate, own_gradient
-from .threads import one_blas_thread
 from .weights_kernel import WEIGHTLESS, WeightProblem
 
 # Columns that the working set starts with, and how many join at a time.
@@ -321,3 +321,16 @@ def largest_places(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     index, found = to_numpy(index), to_numpy(xp.take(values, index))
     order = np.argsort(-found, kind="stable")[:count]
     return index[order], found[order]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # looks at all libraries that are loaded: once
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra is done by the calling thread alone."""
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit

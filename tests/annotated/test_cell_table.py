@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigensieve.annotated.selected_table import SelectedTable
+from eigensieve.annotated.cell_table import SelectedTable
 from eigensieve.errors import InputError
 from eigensieve.tables.kinds import big_table as tables
 from eigensieve.tables.kinds.big_table import ArrayTable, BigTable
