@@ -15,6 +15,7 @@ from scipy.spatial import KDTree
 from scipy.special import log_softmax
 
 from ..errors import InputError, OptionError
+from ..pencil.checks import check_choice
 from ..tables.column_statistics import class_means
 
 # A within-class variance below this share of the total one says that the training rows of a class
@@ -86,8 +87,7 @@ WITHOUT_PRIORS = ("centroid", "1-nn")
 
 def check_rule(rule: Any, priors: Any, allowed: Sequence[str] = RULES) -> None:
     """Raise unless there is a rule of that name, which makes use of priors that are given."""
-    if not isinstance(rule, str) or rule not in allowed:
-        raise OptionError(f"rule is {rule!r}; it must be one of {', '.join(allowed)}")
+    check_choice(rule, "rule", allowed)
     if priors is not None and rule in WITHOUT_PRIORS:
         raise OptionError(f"priors are for rule 'lda'; rule {rule!r} makes no use of them")
 

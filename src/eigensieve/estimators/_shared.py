@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..errors import InputError, OptionError
-from ..pencil.checks import check_k
+from ..pencil.checks import check_choice, check_k
 from ..pencil.pencil import Pencil
 from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
@@ -99,8 +99,7 @@ def is_left_to_penalty(k: Any, options: Any) -> bool:
 
 def check_certificate(value: Any) -> None:
     """Raise unless the certificate is one that can be asked for."""
-    if not isinstance(value, str) or value not in CERTIFICATES:
-        raise OptionError(f"certificate is {value!r}; it must be one of {', '.join(CERTIFICATES)}")
+    check_choice(value, "certificate", CERTIFICATES)
 
 
 def with_certificate(

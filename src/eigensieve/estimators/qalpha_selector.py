@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget
-from ..pencil.checks import check_number
+from ..pencil.checks import check_choice, check_number
 from ..pencil.solution import Status
 from ..q_alpha.ascent import ascend
 from ..q_alpha.null import QAlphaNull, compare_with_permuted
@@ -267,8 +267,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     def _check_options(self) -> QAlphaOptions:
         names = [field.name for field in fields(QAlphaOptions)]
         options = QAlphaOptions(**{name: getattr(self, name) for name in names})
-        if not isinstance(self.cut, str) or self.cut not in CUTS:
-            raise OptionError(f"cut is {self.cut!r}; it must be one of {', '.join(CUTS)}")
+        check_choice(self.cut, "cut", CUTS)
         check_number(self.energy, "energy", 0.0, 1.0, "a number in [0, 1]")
         number = self.n_permutations
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, MissingExtraError, OptionError
+from ..errors import InputError, MissingExtraError
+from ..pencil.checks import check_choice
 from .onnx_plan import LinearScores, NearestRows, OnnxPlan
 
 OPSET = 13  # the first whose Softmax takes an axis
@@ -29,8 +30,7 @@ class GraphBuilder:
     """Nodes, constants, inputs and outputs of a graph, in the order in which they are added."""
 
     def __init__(self, dtype: str) -> None:
-        if not isinstance(dtype, str) or dtype not in FLOATS:
-            raise OptionError(f"dtype is {dtype!r}; it must be one of {', '.join(FLOATS)}")
+        check_choice(dtype, "dtype", FLOATS)
         self._onnx = import_onnx()
         self._dtype = FLOATS[dtype]
         self._float = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(self._dtype))

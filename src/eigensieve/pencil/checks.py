@@ -31,10 +31,11 @@ def check_number(value: Any, name: str, low: float, high: float, allowed: str) -
     return number
 
 
-def check_choice(value: Any, name: str, known: Collection[str]) -> None:
-    """Raise unless the value is one of the names that are known."""
+def check_choice(value: Any, name: str, known: Collection[str]) -> str:
+    """The value if it is one of the names that are known."""
     if not isinstance(value, str) or value not in known:
         raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+    return value
 
 
 def check_flag(value: Any, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import OptionError
-from ..pencil.checks import check_k, check_number
+from ..pencil.checks import check_choice, check_k, check_number
 from .kernels import BIGGEST, FeatureKernel
 from .leading import EIGENSOLVERS
 from .variants.supervised import Blocks
@@ -50,8 +50,8 @@ class QAlphaOptions:
     def __post_init__(self) -> None:
         for name in ("n_clusters", "k_within", "k_between", "max_iter"):
             check_k(getattr(self, name), name)
-        _check_one_of(self.variant, "variant", VARIANTS)
-        _check_one_of(self.eigensolver, "eigensolver", EIGENSOLVERS)
+        check_choice(self.variant, "variant", VARIANTS)
+        check_choice(self.eigensolver, "eigensolver", EIGENSOLVERS)
         if self.n_init != "auto":
             check_k(self.n_init, "n_init")
         check_number(self.gamma, "gamma", 0.0, BIGGEST, "a number >= 0")
@@ -125,8 +125,3 @@ class QAlphaOptions:
     def blocks(self) -> Blocks:
         """The options of variant "supervised"."""
         return Blocks(self.k_within, self.k_between, self.gamma)
-
-
-def _check_one_of(value: Any, name: str, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")

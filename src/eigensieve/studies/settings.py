@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..errors import InputError, OptionError
+from ..errors import InputError
 from ..estimators._shared import feature_indices
 from ..estimators.qalpha_selector import QAlphaSelector
 from ..estimators.ranked import RankedLDA
 from ..estimators.sparse_lda import SparseLDA
-from ..pencil.checks import check_k
+from ..pencil.checks import check_choice, check_k
 from .data import StudyData
 from .prepared import PreparedClassifier, check_classifier
 
@@ -110,6 +110,4 @@ def usable_range(estimators: Iterable[Any], p: int) -> range:
 
 def check_score(score: Any) -> str:
     """What k is chosen by."""
-    if not isinstance(score, str) or score not in SCORES:
-        raise OptionError(f"score is {score!r}; it must be one of {', '.join(SCORES)}")
-    return score
+    return check_choice(score, "score", SCORES)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..errors import InputError, OptionError
+from ..errors import InputError
+from ..pencil.checks import check_choice
 from ..pencil.magnitudes import ROUND_OFF, refuse_extremes
 from ..pencil.row_factor import feature_slices
 from ..tables.statistics import ClassStats
@@ -56,9 +57,7 @@ class Standardizer:
 
 def check_missing(missing: Any) -> str:
     """What is to be done about missing values."""
-    if not isinstance(missing, str) or missing not in MISSING:
-        raise OptionError(f"missing is {missing!r}; it must be one of {', '.join(MISSING)}")
-    return missing
+    return check_choice(missing, "missing", MISSING)
 
 
 def replace_entries(X: Any, values: np.ndarray) -> Any:

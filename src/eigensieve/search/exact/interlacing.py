@@ -19,9 +19,8 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from ...errors import OptionError
 from ...pencil.budget import Budget
-from ...pencil.checks import check_k
+from ...pencil.checks import check_choice, check_k
 from ...pencil.criteria import EPS, NOISE
 from ...pencil.grading import graded_eigh, graded_rounding, is_graded
 from ...pencil.problem import Problem
@@ -60,8 +59,7 @@ def solve_interlacing(
     max_nodes : nodes (eigenvalue problems) after which the search ends
     """
     for name, value, known in (("search", search, SEARCHES), ("order", order, ORDERS)):
-        if value not in known:
-            raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+        check_choice(value, name, known)
     most = None if max_nodes is None else check_k(max_nodes, "max_nodes")
     target = Target(problem, budget.gap_tol)
     support = find_start(
