@@ -26,7 +26,6 @@ from ..studies.result import Study
 from . import facts, words
 from .facts import is_balanced, n_classes
 from .figures import drawn, inline_svg
-from .glossary import explain_comparison
 from .shared import card, render_page
 
 CLEARLY = 2.0  # standard errors
@@ -58,7 +57,6 @@ def render_comparison(
         source=comparison.source,
         facts=facts,
         command=command,
-        glossary=explain_comparison(len(comparison.results) > 1),
     )
 
 

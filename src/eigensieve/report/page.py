@@ -12,7 +12,6 @@ from .facts import (
     class_counts,
     n_used,
 )
-from .glossary import explain_words
 from .mistakes import list_mistakes
 from .shared import render_page
 
@@ -53,7 +52,6 @@ def render_study(
         copies=[printable(text) for text in told],
         mistakes=list_mistakes(study),
         notes=[printable(note) for note in study.notes if note not in told],
-        glossary=explain_words(study),
     )
 
 

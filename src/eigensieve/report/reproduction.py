@@ -93,15 +93,21 @@ def render_reproduction(
         lead=words.lead(results),
         findings=words.findings(results),
         cards=_cards(results),
-        overview=[_overview(result) for result in results],
+        overview=OVERVIEW,
         papers=[
-            {
-                "id": paper,
-                "title": paper_title(paper),
-                "experiments": [_experiment(result, figures) for result in group],
-            }
+            (paper, paper_title(paper), [(r, list(_reasons(r))) for r in group])
             for paper, group in groupby(results, key=lambda result: result.experiment.paper)
         ],
+        results=results,
+        figures=figures,
+        id_of=_id,
+        breakable=_breakable,
+        kinds=words.KINDS,
+        count_text=count_text,
+        confirmed_text=confirmed_text,
+        changes_text=changes_text,
+        tables_of=_tables,
+        tolerances=words.tolerances,
         methods=_methods(results, command, seconds),
     )
 
@@ -123,43 +129,9 @@ def _cards(results: Sequence[Result]) -> list[dict[str, Any]]:
     return cards
 
 
-def _overview(result: Result) -> dict[str, Any]:
-    experiment = result.experiment
-    agree, known = result.n_confirmed
-    return {
-        "id": _id(result),
-        "name": _breakable(experiment.name),
-        "title": experiment.title,
-        "counts": [str(result.count(verdict) or "") for verdict in OVERVIEW],
-        "confirmed": f"{agree} of {known}" if known else "",
-        "seconds": "" if result.measured is None else f"{result.seconds:,.0f}",
-    }
-
-
-def _experiment(result: Result, figures: Mapping[str, Drawing]) -> dict[str, Any]:
-    experiment = result.experiment
-    drawing = figures.get(experiment.name)
-    reasons = list(dict.fromkeys(cell.why for cell in result.cells if cell.why))
-    return {
-        "id": _id(result),
-        "title": experiment.title,
-        "name": _breakable(experiment.name),
-        "kind": words.KINDS[experiment.kind],
-        "about": experiment.about,
-        "counts": count_text([result]),
-        "confirmed": confirmed_text([result]),
-        "missing": ", ".join(result.missing),
-        "trouble": printable(result.trouble),
-        "figure": None if drawing is None else drawing.inline,
-        "changes": changes_text(result),
-        "tables": _tables(result, reasons),
-        "reasons": reasons,
-        "notes": [] if result.measured is None else list(result.measured.notes),
-        "protocol": [
-            (key, printable(value)) for key, value in experiment.protocols[result.level].items()
-        ],
-        "tolerances": words.tolerances(result),
-    }
+def _reasons(result: Result) -> dict[str, None]:
+    """Why cells differ, each reason once, in their order."""
+    return dict.fromkeys(cell.why for cell in result.cells if cell.why)
 
 
 def _tables(result: Result, reasons: Sequence[str]) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@ from ..plots import AlphaDisplay
 from ..plots._style import printable
 from ..q_alpha.null import LEVEL
 from .figures import inline_svg
-from .glossary import explain_selector
 from .shared import render_page
 from .words import significant
 
@@ -38,7 +37,6 @@ def render_selector_report(
         cards=[],
         figure=_figure(selector),
         features=_features(selector, _names(selector, names)),
-        glossary=explain_selector(selector),
     )
 
 
