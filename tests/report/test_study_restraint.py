@@ -116,7 +116,7 @@ def test_the_balanced_rule_is_told_as_it_is(two: Study) -> None:
     ],
 )
 def test_agreement_is_read_with_care(two: Study, size: int, n_ks: int, expected: str) -> None:
-    from eigensieve.report.mistakes import outer_choices
+    from eigensieve.report.page import outer_choices
 
     study = with_choices(two, [(0, size)] * 5, ks=two.ks[:n_ks])
     assert outer_choices(study).replace("\u00a0", " ").endswith(f"(5 times). {expected}")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from eigensieve.pencil.solution import Status
-from eigensieve.report.mistakes import list_mistakes, tally
-from eigensieve.report.page import render_study
+from eigensieve.report.page import list_mistakes, render_study
+from eigensieve.report.words import tally
 from eigensieve.studies.copies import FeatureCopy, describe_copies
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..plots._style import printable, shorten
+from collections import Counter
+from typing import Any
+
+from ..plots._style import printable, short_names, shorten
 from ..plots.loadings import sides_of
 from ..studies.copies import describe_copies
 from ..studies.estimates import ErrorEstimate
@@ -12,10 +15,12 @@ from .facts import (
     class_counts,
     n_used,
 )
-from .mistakes import list_mistakes
 from .shared import render_page
 
 SCRIPT = "explorer.js"  # a slider over every k, where scripts run
+MAX_COLUMNS = 16  # a matrix of more classes is no longer read
+MIN_CHOICES = 3  # fewer than that: agreement tells little
+HEADER = 14  # characters of a class above its column
 
 
 def render_study(
@@ -68,3 +73,55 @@ def describe(study: Study) -> str:
     else:
         does = f"selected to tell {what}"
     return f"“{study.source.target}”: {words.count(n, 'feature')} {does}"
+
+
+def list_mistakes(study: Study) -> dict[str, Any] | None:
+    """The confusion matrix with recalls, or a list where it would be too wide."""
+    found = study.honest_error
+    if found is None:
+        return None
+    classes = [printable(label) for label in found.classes]
+    return {
+        "is_matrix": len(classes) <= MAX_COLUMNS,
+        "columns": short_names(classes, HEADER),
+        "classes": classes,
+        "counts": found.confusion.tolist(),
+        "is_mean": not all(map(words.is_whole, found.confusion.ravel().tolist())),
+        "chosen": outer_choices(study),
+    }
+
+
+def outer_choices(study: Study) -> str:
+    """What the outer folds of the nested check chose; "" where nothing was chosen."""
+    found = study.honest_error
+    if found is None or not found.chosen:
+        return ""
+    times = Counter(found.chosen)
+    parts = []
+    for pair in sorted(times, key=lambda pair: (-times[pair], pair[1], pair[0])):
+        once = "once" if times[pair] == 1 else f"{times[pair]} times"
+        parts.append(f"{_choice(study, *pair)} ({once})")
+    folds = words.count(len(found.chosen), "outer part")
+    agreement = _agreement(study, set(times))
+    return f"The {folds} of the nested check chose {words.listed(parts)}. {agreement}"
+
+
+def _choice(study: Study, setting: int, size: int) -> str:
+    """What one outer part chose: a k, a setting or both."""
+    name = shorten(study.settings[setting], 60)
+    if not study.chose_k:
+        return name
+    k = f"k\u00a0=\u00a0{study.ks[size]}"
+    return f"{k} with {name}" if len(study.settings) > 1 else k
+
+
+def _agreement(study: Study, chosen: set[tuple[int, int]]) -> str:
+    """What it means that the outer parts agree, or not."""
+    if len(chosen) > 1:
+        return "That they differ shows how loosely these data decide the choice."
+    ((_, size),) = chosen
+    if study.chose_k and size == len(study.ks) - 1:
+        return "They agree on the largest k that was tried, so more features might do better."
+    if len(study.settings) * (len(study.ks) if study.chose_k else 1) < MIN_CHOICES:
+        return "They agree, but there was little to choose from."
+    return "They agree: the choice does not hinge on the samples of a single part."

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..errors import InputError
-from ..pencil.checks import check_labels
+from ..errors import InputError, OptionError
+from ..pencil.checks import check_labels, check_number
 from ..pencil.magnitudes import ROUND_OFF
-from .class_shares import shares_of_classes
 from .dense_statistics import centre_dense
 from .kinds.arrays import is_device_array, to_numpy
 from .kinds.big_table import BLOCK_ENTRIES, BigTable
@@ -40,6 +39,8 @@ FORMS = ("auto", "rows", *SUMS)
 
 # What each class counts: None as its samples, "balanced" all alike, or a weight per class.
 ClassWeight = Mapping[Any, float] | str | None
+# Weights of classes further apart than this say nothing, and their squares would vanish.
+LARGEST_WEIGHT = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,3 +352,27 @@ def _row_classes(stats: ClassStats, classes: np.ndarray) -> np.ndarray:
     """The class of each residual row as an index into a larger list of classes."""
     assert stats.row_class is not None
     return np.searchsorted(classes, stats.classes)[stats.row_class]
+
+
+def shares_of_classes(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """pi (K,), proportional to weight times count, sum 1."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.full(classes.size, 1.0 / classes.size)
+    if not isinstance(class_weight, Mapping):
+        raise OptionError(
+            f"class_weight is {class_weight!r}; it must be None, 'balanced' or a dict of "
+            "class: weight"
+        )
+    index = {label: i for i, label in enumerate(classes.tolist())}
+    weights = np.ones(classes.size)
+    for label, weight in class_weight.items():
+        if label not in index:
+            known = ", ".join(map(repr, index))
+            raise InputError(f"class_weight names the class {label!r}; the classes are {known}")
+        low, high = 1 / LARGEST_WEIGHT, LARGEST_WEIGHT
+        allowed = f"a number > 0 (from {low:.0e} to {high:.0e})"
+        weights[index[label]] = check_number(
+            weight, f"class_weight of class {label!r}", low, high, allowed
+        )
+    shares = weights * counts
+    return shares / shares.sum()

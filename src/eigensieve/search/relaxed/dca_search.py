@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -12,11 +12,11 @@ import numpy as np
 from ...errors import OptionError
 from ...pencil.budget import Budget
 from ...pencil.checks import check_number
+from ...pencil.criteria import TINY
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..greedy.swap import swap_refine
-from ..moves import can_refine_many, renormalize, starting_supports
-from .cardinality import cut, find_penalty
+from ..moves import can_refine_many, renormalize, starting_supports, top_k
 from .dca import Ascent, Climb, Penalty, semidefinite_shift
 
 STARTS = ("eigenvector", "ones")
@@ -27,6 +27,13 @@ LARGEST_SET = 5000  # that a dense eigen-decomposition judges in some seconds
 SHORT = 100
 # The length of the part outside of a start from a set; the part inside has length one.
 OUTSIDE = 0.1
+# Penalties are sought between this share of the largest and the largest.
+SMALLEST = 1e-8
+# Steps down from the largest by this factor find a penalty that is small enough ...
+FACTOR = 4.0
+# ... and so many halvings of its logarithm the right one.
+HALVINGS = 20
+Run = Callable[[float], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,3 +261,56 @@ def _given_vectors(problem: Problem, start: Any) -> list[np.ndarray]:
     if not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
         raise OptionError("start must be finite and not zero")
     return list(vectors / np.abs(vectors).max(axis=1, keepdims=True))
+
+
+def find_penalty(
+    problem: Problem, run: Run, largest: float, budget: Budget
+) -> tuple[np.ndarray | None, float]:
+    """The sparsest vector with enough non-zeros, and the penalty that gave it.
+
+    Parameters
+    ----------
+    run : function penalty -> x (p,); a larger penalty gives fewer non-zeros, as a rule
+    largest : the penalty that leaves nothing
+
+    Returns
+    -------
+    x or None (no penalty left enough), rho. Enough means k, in every block its quota; a vector
+    with just as many ends the search.
+    """
+    best: np.ndarray | None = None
+    best_rho, fewest = 0.0, problem.pencil.size + 1
+    low, high, halvings = 0.0, largest, 0
+    while halvings < HALVINGS and high > SMALLEST * largest and budget.stop() is None:
+        if best is None:
+            rho = high / FACTOR
+        else:
+            rho, halvings = float(np.sqrt(low * high)), halvings + 1
+        x = run(rho)
+        count = int(np.count_nonzero(x))
+        if not is_enough(problem, x):
+            high = rho
+            continue
+        low = rho
+        if count < fewest:
+            best, best_rho, fewest = x, rho, count
+        if count == problem.k:
+            break
+    return best, best_rho
+
+
+def is_enough(problem: Problem, x: np.ndarray) -> bool:
+    """Whether a set of k features, with the quotas, can be cut out of the non-zeros."""
+    support = np.flatnonzero(x)
+    if problem.quota is None:
+        return support.size >= problem.k
+    return bool(np.all(problem.lacks(support) <= 0))
+
+
+def cut(problem: Problem, x: np.ndarray) -> np.ndarray:
+    """The k features with the largest entries; where x has too few, the best alone fill up."""
+    pencil = problem.pencil
+    size = np.abs(x) * np.sqrt(pencil.diag_B)
+    alone = pencil.diag_A / pencil.diag_B
+    alone = alone / max(float(np.abs(alone).max(initial=0.0)), TINY)
+    return top_k(problem, np.where(x != 0, size, alone - 2.0))
