@@ -414,6 +414,9 @@ def find_parts(value: Any) -> dict[str, Any] | None:
 
 def as_text(array: np.ndarray) -> np.ndarray:
     texts = [str(item) for item in array.ravel()]
+    # between the tags and words of a page any space is as good as another
+    texts = [re.sub(r"\s*(<[^>]*>)\s*|[ \n]+", r" \1 ", t) if "</html>" in t else t for t in texts]
+    texts = [re.sub(r" +", " ", t) if "</html>" in t else t for t in texts]
     for pattern, instead in MASKS:
         texts = [re.sub(pattern, instead, text) for text in texts]
     return np.array(texts)

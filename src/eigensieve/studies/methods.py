@@ -117,7 +117,7 @@ def _ranked(name: str, title: str, kind: str = CLASSICAL) -> Method:
 
 
 _GLOSS = "group_lasso_lda:GroupLassoLDA"
-_OF_GLOSS = "scoring.gloss:SOLVERS"
+_OF_GLOSS = "scoring.options:SOLVERS"
 _ALL = (
     Method(
         "sparse-lda",

@@ -29,8 +29,9 @@ def open_table(X: Any) -> Any:
 def class_sums(X: Any, labels: np.ndarray) -> ClassStats | None:
     """The statistics of a tall table that is no array, with p x p sums; None for all others."""
     is_array = not (isinstance(X, BigTable) or sparse.issparse(X) or is_device_array(X))
-    is_wide = X.shape[0] < X.shape[1]
-    return None if is_array or is_wide else ClassStats.from_data(X, labels, form="gram")
+    if is_array or X.shape[0] < X.shape[1]:
+        return None
+    return ClassStats.from_data(X, labels, form="gram")
 
 
 def class_means(data: Any, code: np.ndarray) -> np.ndarray:
