@@ -45,7 +45,9 @@ def zarr_array(X: np.ndarray, folder: Path) -> Any:
 
 
 def hdf5(X: np.ndarray, folder: Path) -> Any:
-    file = pytest.importorskip("h5py").File(folder / "X.h5", "w")
+    # a name of its own: an earlier file may still be open
+    path = folder / f"X{len(list(folder.glob('*.h5')))}.h5"
+    file = pytest.importorskip("h5py").File(path, "w")
     return file.create_dataset("X", data=X, chunks=(17, X.shape[1] // 4 + 1))
 
 
