@@ -6,6 +6,7 @@ import base64
 import hashlib
 import math
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,22 @@ def render_page(template: str, *, script: str | None = None, **content: Any) -> 
     ``script`` names a file of this folder. It is put into the page as it is, without any data,
     and the page's policy allows exactly this text to run, nothing else.
     """
-    loader = PackageLoader("eigensieve.report", ".")
+    environment = _environment()
+    source = ""
+    if script is not None:
+        assert environment.loader is not None
+        source = environment.loader.get_source(environment, script)[0]
+    policy = _POLICY if script is None else f"{_POLICY}; script-src {_digest(source)}"
+    return environment.get_template(template).render(
+        content, script=Markup(source), policy=Markup(policy)
+    )
+
+
+@cache
+def _environment() -> Environment:
+    """Where templates are compiled: once, which takes longer than to fill them in."""
     environment = Environment(
-        loader=loader,
+        loader=PackageLoader("eigensieve.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -56,11 +70,7 @@ def render_page(template: str, *, script: str | None = None, **content: Any) -> 
     )
     environment.filters.update(_FILTERS)
     environment.globals |= {"infinity": math.inf, "versions": words.versions}
-    source = "" if script is None else loader.get_source(environment, script)[0]
-    policy = _POLICY if script is None else f"{_POLICY}; script-src {_digest(source)}"
-    return environment.get_template(template).render(
-        content, script=Markup(source), policy=Markup(policy)
-    )
+    return environment
 
 
 def _digest(source: str) -> str:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..tables.cluster import WorkerPool
 from .checkpoint import Checkpoint
@@ -168,6 +168,12 @@ def _pool_with(X: np.ndarray, backend: Any) -> WorkerPool:
 # ---------------------------------------------------------------- silence
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """To look for those that are loaded takes as long as a small fit."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def quiet_run() -> Iterator[None]:
     """One BLAS thread, and no warnings.
@@ -175,7 +181,7 @@ def quiet_run() -> Iterator[None]:
     Two threads that each start two more only wait for each other, and the number of threads would
     show in the last digits. Hundreds of fits would warn of the same: the findings tell it once.
     """
-    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+    with _libraries().limit(limits=1, user_api="blas"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
 
