@@ -6,6 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
+from eigensieve.studies import estimation
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.splits import permute_labels
 
@@ -70,3 +71,24 @@ def test_a_signal_has_the_least_p_value() -> None:
 def test_no_permutations_no_null() -> None:
     X, y = make_data(4.0)
     assert es.study(X, y, ks=(1,), cv=3, n_repeats=1).null is None
+
+
+def test_ctrl_c_before_the_first_repeat_is_done(monkeypatch) -> None:
+    """On a cluster another repeat, and the permutations, may be done before."""
+    run = estimation.run_stages
+
+    def cut_short(stages, *rest, **options):
+        found, _ = run(stages, *rest, **options)
+        first = stages[0].jobs[0].key
+        return {key: outcome for key, outcome in found.items() if key != first}, True
+
+    monkeypatch.setattr(estimation, "run_stages", cut_short)
+    X, y = make_data(2.0)
+    study = es.study(X, y, ks=(1, 2), cv=3, n_repeats=2, n_permutations=3)
+    assert study.interrupted
+    assert study.null is None
+    assert list(study.unfinished) == [
+        "1 of 2 repeats of the cross-validation are done",
+        "the error on new samples was not estimated",
+        "the first repeat, with which permutations are compared, is not done",
+    ]

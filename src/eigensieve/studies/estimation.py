@@ -94,8 +94,8 @@ def _evaluate(
     ]
     found.honest = _honest(data, plan, schedule, outcomes)
     permuted = schedule.whole_permutations(outcomes)
-    if permuted:
-        found.null = permutation_null(schedule.repeats[0], permuted, outcomes, plan)
+    if permuted and repeats[0] is schedule.repeats[0]:  # on a cluster another may be done first
+        found.null = permutation_null(repeats[0], permuted, outcomes, plan)
     found.notes += tuple(_notes_on_fits(flat, plan, data))
     same = sum(np.array_equal(jobs[0].labels, data.y) for jobs in permuted)
     if same > len(permuted) / 20:
@@ -178,4 +178,6 @@ def _tell_unfinished(
     n_permutations = len(schedule.whole_permutations(outcomes))
     if n_permutations < len(schedule.permuted):
         parts.append(f"{n_permutations} of {len(schedule.permuted)} permutations are done")
+    elif schedule.permuted and found.null is None:
+        parts.append("the first repeat, with which permutations are compared, is not done")
     found.unfinished += tuple(parts)
