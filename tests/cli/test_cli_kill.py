@@ -29,7 +29,7 @@ def results_in(checkpoint: Path) -> int:
 
 def test_killed_runs_end_with_the_same_files(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "noise.npz", X=rng.normal(size=(60, 600)), y=np.repeat(["a", "b"], 30))
+    np.savez(tmp_path / "noise.npz", X=rng.normal(size=(60, 200)), y=np.repeat(["a", "b"], 30))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for folder in (whole, killed):
         folder.mkdir()

@@ -34,7 +34,7 @@ def honest(table: Table, model: Any = None, **options: Any) -> HonestError:
     return found
 
 
-def noise(seed: int, n: int = 40, p: int = 200, n_classes: int = 2) -> Table:
+def noise(seed: int, n: int = 40, p: int = 100, n_classes: int = 2) -> Table:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, p)), rng.permutation(np.arange(n) % n_classes), None
 
@@ -140,7 +140,7 @@ def too_small(p_values: Sequence[float]) -> float:
 
 
 def test_p_values_are_not_too_small() -> None:
-    p_values = [p_value(noise(s, 24, 20), 9) for s in range(80)]
+    p_values = [p_value(noise(s, 24, 8), 9) for s in range(80)]
     assert too_small(p_values) > 0.01
     assert np.mean(p_values) < 0.75  # nor useless
 

@@ -175,9 +175,7 @@ def test_paths_and_estimators(client, pools) -> None:
 # ---------------------------------------------------------------- lost workers and limits
 
 
-@pytest.mark.parametrize(
-    ("problem", "count"), [*((problem, 1) for problem in PROBLEMS), (levelset_problem, 2)]
-)
+@pytest.mark.parametrize(("problem", "count"), [(leaps_problem, 1), (levelset_problem, 2)])
 def test_workers_killed_in_the_middle(client, pools, problem, count) -> None:
     pencil, k, solver, criterion = problem()
     here = es.solve(pencil, k, solver, criterion)
