@@ -99,11 +99,11 @@ prove(problems["<small>"], es.certify, [1, 2, 3], "<criterion>", None)
 [path := es.gloss_path(*<tall|wide|words|single>, [0.8, 0.4], within="<full|diagonal>",
     solver="<auto|working-set|dual|variational>", tol=1e-6), path.directions(1)]
 es.gloss_path(*wide, weights="std", ridge=0.1, max_features=20)
-es.qalpha(<tall|wide|words|single>[0].T, 3, y=<tall|wide|words|single>[1], max_iter=10,
+es.qalpha(<tall|wide|words|single>[0], 3, y=<tall|wide|words|single>[1], max_iter=10,
     variant="<standard|basic|laplacian|ritz|gap|supervised>",
     eigensolver="<auto|lanczos|gram|single-step>")
-es.qalpha(wide[0].T, 2, variant="<standard|ritz>", kernel="<linear|poly|rbf|block>")
-es.qalpha(<wide[0].T @ wide[0], kernel="precomputed"|wide[0].T, center=False, scale=False>)
+es.qalpha(wide[0], 2, variant="<standard|ritz>", kernel="<linear|poly|rbf|block>")
+es.qalpha(<wide[0].T @ wide[0], kernel="precomputed"|wide[0], center=False, scale=False>)
 es.spectral_clusters(<tall|wide|words|single>[0], 3)
 [found := es.UncorrelatedFamily.from_data(*<tall|wide|words|single>), found.member(5)]
 es.ClassStats.from_data(*<tall|wide|words|single>, form="<auto|rows|gram|grams|moments>")

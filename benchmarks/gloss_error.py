@@ -3,7 +3,8 @@
 ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.gloss_error [--part rules]``
 
 Rules: mean accuracy over ten open sets, five stratified half splits each, of GroupLassoLDA(k,
-weights="std") by its rule of classification, and of SparseLDA(k).
+weights="std") by its rule of classification, and of SparseLDA(k). Siblings: the same by set for
+the rules of penalized LDA, SLDA and SULDA.
 
 Limits: the largest penalty with which penalized LDA leaves a feature, on six gene sets. SLDA:
 seconds.
@@ -51,6 +52,30 @@ def print_rules(splits: int = 5) -> None:
         print(f"  k = {k}: {cells}", flush=True)
 
 
+def print_siblings(splits: int = 5) -> None:
+    """Accuracy of GLOSS, PLDA, SLDA and SULDA on each set, by the rule."""
+    print("\naccuracy by rule")
+    models = {
+        "GLOSS(5)": (es.GroupLassoLDA(5, weights="std"), ("lda", "penalized", "centroid")),
+        "PLDA": (es.PenalizedLDA(), ("centroid", "lda", "1-nn")),
+        "SLDA(5)": (es.SparseOptimalScoring(5), ("lda", "centroid", "1-nn")),
+        "SULDA": (es.SparseUncorrelatedLDA(), ("centroid", "lda", "1-nn")),
+    }
+    for name in OPEN_SETS:
+        X, y = load_open_set(name)
+        sizes = "/".join(str(size) for size in np.unique(y, return_counts=True)[1])
+        for title, (model, rules) in models.items():
+            scores: dict[str, list[float]] = {rule: [] for rule in rules}
+            for seed in range(splits):
+                train, test = half_split(y, seed)
+                scale = StandardScaler().fit(X[train])
+                for rule in rules:
+                    fitted = model.set_params(rule=rule).fit(scale.transform(X[train]), y[train])
+                    scores[rule].append(fitted.score(scale.transform(X[test]), y[test]))
+            cells = ", ".join(f"{rule} {np.mean(values):.3f}" for rule, values in scores.items())
+            print(f"  {name:<12} ({sizes}) {title:<9} {cells}", flush=True)
+
+
 def print_limits() -> None:
     """How much penalty penalized LDA bears."""
     print("\npenalized LDA: 1/sqrt(p), largest alpha, features of the first direction there, fit")
@@ -85,6 +110,7 @@ def print_slda() -> None:
 
 PARTS: dict[str, Callable[[], None]] = {
     "rules": print_rules,
+    "siblings": print_siblings,
     "limits": print_limits,
     "slda": print_slda,
 }

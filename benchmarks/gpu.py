@@ -139,14 +139,14 @@ def compare(
 def qalpha(
     device: Device, size: int, repeats: int, **options: Any
 ) -> tuple[str, float, float, str]:
-    """Features x 100 samples in four groups, float32, single steps from one start."""
-    X = device.groups(100, size).T
-    M = to_numpy(X)
+    """100 samples in four groups, float32, single steps from one start."""
+    X = device.groups(100, size)
+    on_host = to_numpy(X)
 
     def call(table: Any) -> Any:
         return es.qalpha(table, 4, eigensolver="single-step", n_init=1, **options)
 
-    cpu, gpu, known, found = compare(device, call, lambda: M, lambda: X, repeats)
+    cpu, gpu, known, found = compare(device, call, lambda: on_host, lambda: X, repeats)
     top = [np.argsort(-np.abs(to_numpy(each.alpha)))[: size // 100] for each in (known, found)]
     same = np.intersect1d(*top).size / top[0].size
     cycles = f"{known.history.size} and {found.history.size} cycles"

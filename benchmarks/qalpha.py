@@ -3,7 +3,7 @@
 ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.qalpha [--part NAME]``, by default all parts:
 
 cost    100 samples, k = 4, single-step, one start, ten cycles, at 10^5 and 10^6 features: a process
-        each, the best of three; seconds of es.qalpha, and the peak memory with M over that of M.
+        each, the best of three; seconds of es.qalpha, and the peak memory with X over that of X.
 form    the leading eigenvector of G at 7,129 features x 60 samples, k = 6: by products, against
         forming G first (its entries by two matrix products) and Lanczos on that.
 sparse  20,000 documents x 10^6 words, 10^7 counts drawn at random, default options: seconds, and
@@ -12,6 +12,8 @@ mapped  10^6 features x 100 samples in a .npy file, read block by block: seconds
         above that of the libraries.
 cuts    F1 of the features that each rule keeps, on the paper's clusters in noise and Ben-Dor's
         model and on shifted classes; 15 draws each.
+variants  share of the relevant features among as many of the largest weights, same draws as cuts:
+        variant "standard", "laplacian" and "gap", and what chance gives.
 null    shares of p <= .05 and features that pass Benjamini-Hochberg at 5 %, 20 draws each.
 real    cycles and seconds on gene sets (EIGENSIEVE_DATA), exact weights against single steps, and
         the default starts against that of the singular vectors.
@@ -45,17 +47,17 @@ import numpy as np, eigensieve as es
 from scipy import sparse
 def peak():
     return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
-es.qalpha(np.random.default_rng(0).normal(size=(200, 20)))  # libraries loaded
+es.qalpha(np.random.default_rng(0).normal(size=(20, 200)))  # libraries loaded
 before = peak()
 """
 DENSE = (
     PEAK
     + """
 drawn = lambda n: np.random.default_rng(0).standard_normal((100, n))
-M = (drawn(int(sys.argv[1])) if sys.argv[1].isdigit() else np.load(sys.argv[1], mmap_mode="r")).T
+X = drawn(int(sys.argv[1])) if sys.argv[1].isdigit() else np.load(sys.argv[1], mmap_mode="r")
 start = time.perf_counter()
-found = es.qalpha(M, 4, eigensolver="single-step", n_init=1, max_iter=10, tol=0.0)
-print(time.perf_counter() - start, (peak() - before) / M.nbytes)
+found = es.qalpha(X, 4, eigensolver="single-step", n_init=1, max_iter=10, tol=0.0)
+print(time.perf_counter() - start, (peak() - before) / X.nbytes)
 """
 )
 SPARSE = (
@@ -63,12 +65,12 @@ SPARSE = (
     + """
 rng, q, n, stored = np.random.default_rng(0), 20_000, 1_000_000, 10_000_000
 counts, place = rng.integers(1, 5, stored).astype(float), rng.integers(0, [[q], [n]], (2, stored))
-M = sparse.csr_array((counts, (place[0], place[1])), shape=(q, n)).T
+X = sparse.csr_array((counts, (place[0], place[1])), shape=(q, n))
 del counts, place
 open("/proc/self/clear_refs", "w").write("5")  # the peak is that of now
-size = M.data.nbytes + M.indices.nbytes + M.indptr.nbytes
+size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
 start = time.perf_counter()
-found = es.qalpha(M, 4)
+found = es.qalpha(X, 4)
 seconds = time.perf_counter() - start
 print(seconds, (peak() - before) / size, found.n_iter, found.status, found.eigensolver)
 """
@@ -87,7 +89,7 @@ def show_cost() -> None:
     for n in (100_000, 1_000_000):
         taken, memory = min(tuple(map(float, run(DENSE, str(n)))) for _ in range(3))
         seconds[n] = taken
-        print(f"  {n:>9,} features: {taken:6.2f} s, peak memory {memory:.2f} x M")
+        print(f"  {n:>9,} features: {taken:6.2f} s, peak memory {memory:.2f} x X")
     print(f"  time ratio: {seconds[1_000_000] / seconds[100_000]:.1f}")
 
 
@@ -137,7 +139,7 @@ def show_mapped() -> None:
         seconds, memory = map(float, run(DENSE, str(path)))
     print("1,000,000 features x 100 samples from a file, single-step, ten cycles")
     print(
-        f"  {seconds:.1f} s, peak {memory:.2f} x M (pages of the file that are in memory included)"
+        f"  {seconds:.1f} s, peak {memory:.2f} x X (pages of the file that are in memory included)"
     )
 
 
@@ -180,9 +182,23 @@ def show_cuts(repeats: int = 15) -> None:
         scores = np.zeros((repeats, len(rules)))
         for r in range(repeats):
             X, relevant = draw(np.random.default_rng(r))
-            alpha = es.qalpha(X.T, k, n_init=1).alpha
+            alpha = es.qalpha(X, k, n_init=1).alpha
             scores[r] = [f1(alpha, relevant, count_relevant(alpha, c, 0.9)) for c in rules]
         print(f"{name:24}", *(f"{score:8.2f}" for score in scores.mean(axis=0)))
+
+
+def show_variants(repeats: int = 15) -> None:
+    variants = ("standard", "laplacian", "gap")
+    print(f"{'relevant among the largest':26}", *(f"{name:>10}" for name in variants), "    chance")
+    for name, (draw, k) in CASES.items():
+        shares = np.zeros((repeats, len(variants) + 1))
+        for r in range(repeats):
+            X, relevant = draw(np.random.default_rng(r))
+            found = [es.qalpha(X, k, variant=v, n_init=1, max_iter=300).alpha for v in variants]
+            # as many features as are relevant: F1 is then their share
+            shares[r, :-1] = [f1(alpha, relevant, int(relevant.sum())) for alpha in found]
+            shares[r, -1] = relevant.mean()
+        print(f"{name:26}", *(f"{share:10.2f}" for share in shares.mean(axis=0)))
 
 
 def f1(alpha: np.ndarray, relevant: np.ndarray, k: int) -> float:
@@ -222,10 +238,10 @@ def show_real() -> None:
         for k in (2, 4):
             line = f"{name:9} k = {k}:"
             for method in ("lanczos", "single-step"):
-                found = es.qalpha(X.T, k, eigensolver=method, n_init=1)
+                found = es.qalpha(X, k, eigensolver=method, n_init=1)
                 line += f"  {method} {found.n_iter} cycles {found.seconds:.2f} s"
                 line += f" {found.objective:.4f}"
-            many = es.qalpha(X.T, k, eigensolver="single-step")
+            many = es.qalpha(X, k, eigensolver="single-step")
             print(line, f" default starts {many.objective:.4f}")
 
 
@@ -235,6 +251,7 @@ PARTS = {
     "sparse": show_sparse,
     "mapped": show_mapped,
     "cuts": show_cuts,
+    "variants": show_variants,
     "null": show_null,
     "real": show_real,
 }

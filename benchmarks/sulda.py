@@ -7,7 +7,7 @@ eigensieve, by HiGHS (scipy, its dual simplex and its automatic choice: the fast
 by the paper's accelerated linearized Bregman iteration (delta .9, tau 1, until |U'g - c| <= 1e-5;
 mu is 1.05 times the exact threshold, which is given to it for free). The singular value
 decomposition, the same for all, is timed apart. Seconds are for all columns, ours the best of the
-repeats.
+repeats. Then what the rotation of the directions changes, and the best rotation.
 
 The tables of the paper (Chu & Zhang 2013): ``eigensieve reproduce chu2013``.
 """
@@ -137,6 +137,23 @@ def report_rotation(name: str) -> None:
     )
 
 
+def report_best_rotation(name: str) -> None:
+    """The least l1 norm with the rotation fixed, with the best one found, and the bound for all."""
+    X, y = load(name)
+    fits, seconds = [], []
+    for options in ({}, {"rotation": "best"}, {"penalty": "l21"}):
+        start = time.perf_counter()
+        fits.append(es.SparseUncorrelatedLDA(**options).fit(X, y))
+        seconds.append(time.perf_counter() - start)
+    fixed, best = fits[0].solution_, fits[1].solution_
+    features = ", ".join(str(int(lda.support_.sum())) for lda in fits)
+    print(
+        f"{name}: norm {fixed.objective:.4f} fixed, {best.objective:.4f} best, at least "
+        f"{best.bound_any_rotation:.4f} (gap {best.gap_any_rotation:.2%}); features {features}; "
+        f"{seconds[0]:.2f}, {seconds[1]:.2f} s, l21 {seconds[2]:.2f} s"
+    )
+
+
 def plain_target(family: es.UncorrelatedFamily, y: np.ndarray) -> np.ndarray:
     """The target with the rotation that the singular value decomposition (5) happens to give."""
     contrasts = class_contrasts(np.unique(y, return_inverse=True)[1])
@@ -157,6 +174,8 @@ def main() -> None:
     print()
     for name in ("srbct", "brain"):
         report_rotation(name)
+    for name in ("lymphoma", "srbct", "brain"):
+        report_best_rotation(name)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ _HOME = {
     "PursuitSolution": "pursuit.solution",
     "ScoringProblem": "scoring.scoring",
     "GroupLassoSolution": "scoring.solution",
-    "gloss_path": "scoring.gloss",
+    "gloss_path": "estimators.gloss_path",
     "GlossPath": "scoring.gloss",
     "qalpha": "q_alpha.qalpha",
     "QAlphaSolution": "q_alpha.solution",
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from . import pl, tl
     from .estimators._permutation import PermutationTest
     from .estimators.clustering import spectral_clusters
+    from .estimators.gloss_path import gloss_path
     from .estimators.group_lasso_lda import GroupLassoLDA
     from .estimators.group_lasso_lda_cv import GroupLassoLDACV
     from .estimators.penalized_lda import PenalizedLDA
@@ -99,7 +100,7 @@ if TYPE_CHECKING:
     from .q_alpha.null import QAlphaNull
     from .q_alpha.qalpha import qalpha
     from .q_alpha.solution import QAlphaSolution
-    from .scoring.gloss import GlossPath, gloss_path
+    from .scoring.gloss import GlossPath
     from .scoring.scoring import ScoringProblem
     from .scoring.solution import GroupLassoSolution
     from .search.certify import Certificate, certify

@@ -94,7 +94,7 @@ def test_data_of_a_folder(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     shown = run("data", "show", "mine").stdout
     assert "4 samples x 4 features" in shown
     assert "a 2, b 2" in shown
-    assert "1 repeated names" in shown
+    assert "1 repeated name)" in shown
     command = shlex.split(shown.splitlines()[-1])[2:]
     assert run(*command[1:], "--k", 1).exit_code == 0
 

@@ -13,7 +13,11 @@ from click.testing import CliRunner
 
 from eigensieve.cli import _common
 from eigensieve.cli.main import cli
+from eigensieve.cli.reproduce import echo_cells
 from eigensieve.experiments.catalogue import experiments
+from eigensieve.experiments.judge import Cell, Reading, Verdict
+from eigensieve.experiments.published import read_published
+from eigensieve.experiments.values import Value
 from eigensieve.experiments.words import COUNTED
 from eigensieve.studies.runner import StageProgress
 
@@ -183,3 +187,32 @@ def test_ctrl_c_keeps_what_is_done_and_goes_on(run, data_dir: Path, press_ctrl_c
 def test_a_file_in_the_way(run, tmp_path: Path) -> None:
     (tmp_path / "eigensieve-reproduce").touch()
     assert "a folder is needed there" in run("reproduce", CHEAP, code=2).stderr
+
+
+def test_readings_are_printed_below_their_cell(capsys) -> None:
+    readings = (
+        Reading("relative stop", Value(2.42e-6), True),
+        Reading("absolute stop", Value(2.25e-5), False),
+        Reading("no stop", Value(1.0, n=2), None),
+    )
+    cell = Cell("Leukemia", "orthogonality", read_published("2.46e-6"), None, readings[0].ours,
+                Verdict.OPEN, decimals=2, readings=readings)  # fmt: skip
+    echo_cells([cell])
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert lines[0].split()[:3] == ["cannot", "be", "told"]
+    assert lines[1].split() == ["-", "relative", "stop", "2.42e-06", "agrees"]
+    assert lines[2].split() == ["-", "absolute", "stop", "2.25e-05", "does", "not", "agree"]
+    assert lines[3].split() == ["-", "no", "stop", "1.00e+00", "cannot", "be", "told"]
+
+
+def test_terminal_and_file_count_alike(run, monkeypatch, tmp_path: Path) -> None:
+    """An experiment without its data counts, too: its cells are on the page."""
+    monkeypatch.setenv("EIGENSIEVE_DATA", str(tmp_path))
+    text = run("reproduce", "wolf2005/figure2b", CHEAP, "--quick", "--jobs", 1).stdout
+    total = {str(verdict): 0 for verdict in COUNTED}
+    for found in results():
+        for cell in found["cells"]:
+            total[cell["verdict"]] += 1
+    said = ", ".join(f"{total[str(v)]} {word}" for v, word in COUNTED.items() if total[str(v)])
+    assert total["cannot be had"] == 20  # five sets, four columns
+    assert f"s: {said}\n" in text

@@ -21,11 +21,13 @@ LOSSES = [
     (0.0, "as good"),
     (1e-9, "as good"),
     (-1e-9, "as good"),
+    (0.0003, "0.03 % less"),
+    (-0.0003, "better by 0.03 %"),
     (-0.23, "better by 23 %"),
     (-0.012, "better by 1.2 %"),
     (-3.0, "better by 300 %"),
-    (-23.0, "24 times better"),
-    (-23000.0, "23,001 times better"),
+    (-23.0, "24 times as good"),
+    (-23000.0, "23,001 times as good"),
 ]
 
 

@@ -23,7 +23,7 @@ AS_THE_NOTES: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
 
 
 def weights(X: np.ndarray, k: int = 2, **options: Any) -> np.ndarray:
-    return es.qalpha(X.T, k, **AS_THE_NOTES, **options).alpha
+    return es.qalpha(X, k, **AS_THE_NOTES, **options).alpha
 
 
 def best(alpha: np.ndarray, count: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from eigensieve import GroupLassoLDA, ScoringProblem
+from eigensieve import GroupLassoLDA, GroupLassoLDACV, ScoringProblem
 from eigensieve.errors import OptionError
 from tests.oracles.instances import shifted_classes as make
 
@@ -149,7 +149,9 @@ def test_the_nearest_class_mean_wins(
     X, y = X[:-3], y[:-3]  # the frequencies differ
     new, _ = make(300, 100, K, seed=1, shift=1.0)
     given = None if priors is None else priors[:K]
-    lda = GroupLassoLDA(8, within=within, priors=given, n_components=n_components).fit(X, y)
+    lda = GroupLassoLDA(
+        8, within=within, priors=given, n_components=n_components, rule="penalized"
+    ).fit(X, y)
     assert lda.scalings_.shape == (100, n_components or K - 1)
     share = np.bincount(y) / len(y) if given is None else np.array(given) / sum(given)
     np.testing.assert_allclose(lda.priors_, share, rtol=1e-12)
@@ -237,7 +239,7 @@ def test_leading_directions_are_those_of_all() -> None:
         np.testing.assert_allclose(part.eigenvalues_, whole.eigenvalues_[:m], rtol=1e-12)
         assert part.explained_variance_ratio_.shape == (m,)
         assert part.support_.sum() == 9
-    with pytest.warns(UserWarning, match="n_components is 9, but there are 4"):
+    with pytest.warns(UserWarning, match="n_components is 9, but 5 classes have at most 4"):
         more = GroupLassoLDA(9, n_components=9).fit(X, y)
     np.testing.assert_allclose(more.scalings_, whole.scalings_, rtol=1e-12)
 
@@ -388,7 +390,7 @@ def test_rules_without_priors() -> None:
     assert not hasattr(lda, "coef_")
     with pytest.raises(OptionError, match="priors are for rule"):
         lda.set_params(priors=[0.2, 0.3, 0.5]).fit(X, y)
-    with pytest.raises(OptionError, match="must be one of penalized, "):
+    with pytest.raises(OptionError, match="must be one of centroid, 1-nn, lda, penalized"):
         GroupLassoLDA(rule="bayes").fit(X, y)
 
 
@@ -402,3 +404,7 @@ def test_few_features_of_unequal_classes_need_the_covariance_of_the_rows() -> No
     assert own.get_support(indices=True).tolist() == rows.get_support(indices=True).tolist() == [0]
     assert np.mean(own.predict(X)[y == 1]) == 0
     assert np.mean(rows.predict(X)[y == 1]) > 0.5
+    default = GroupLassoLDA(alpha=0.9).fit(X, y)  # the rule that works
+    np.testing.assert_array_equal(default.predict_proba(X), rows.predict_proba(X))
+    chosen = GroupLassoLDACV([0.9, 0.8], cv=5).fit(X, y)
+    assert np.mean(chosen.predict(X)[y == 1]) > 0.5

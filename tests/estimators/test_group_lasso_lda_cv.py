@@ -265,9 +265,9 @@ def test_a_number_of_directions_that_is_given_stays(m: int) -> None:
 
 def test_more_directions_than_there_are_get_the_same_warning() -> None:
     X, y = make(3)
-    with pytest.warns(UserWarning, match="n_components is 5, but there are 2"):
+    with pytest.warns(UserWarning, match="n_components is 5, but 3 classes have at most 2"):
         GroupLassoLDA(alpha=0.2, n_components=5).fit(X, y)
-    with pytest.warns(UserWarning, match="n_components is 5, but there are 2"):
+    with pytest.warns(UserWarning, match="n_components is 5, but 3 classes have at most 2"):
         GroupLassoLDACV(ALPHAS, cv=3, n_components=5).fit(X, y)
 
 

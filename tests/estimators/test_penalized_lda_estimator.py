@@ -136,7 +136,7 @@ def test_fewer_components_are_the_leading_ones() -> None:
 
 def test_more_components_than_there_are() -> None:
     X, y = make(40, 60, 3)
-    with pytest.warns(UserWarning, match="n_components is 5; finding 2: the class means span"):
+    with pytest.warns(UserWarning, match="n_components is 5, but these class means have at most 2"):
         lda = PenalizedLDA(n_components=5).fit(X, y)
     assert lda.transform(X).shape == (40, 2)
     with pytest.warns(UserWarning, match="finding 1"):  # three classes, but one column
@@ -340,3 +340,12 @@ def test_fifty_thousand_columns_in_a_blink() -> None:
     assert time.perf_counter() - start < 20  # a matrix of p x p would be 20 GB
     assert lda.support_[:4].all()
     assert 4 <= lda.support_.sum() < 50_000
+
+
+def test_the_automatic_penalty_is_safe_without_fusion_only() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), np.repeat([0, 1, 2], 20)
+    X[:20, ::17] += 1
+    assert PenalizedLDA().fit(X, y).support_.any()
+    with pytest.raises(InputError, match="no feature is left"):
+        PenalizedLDA(fusion=0.3).fit(X, y)

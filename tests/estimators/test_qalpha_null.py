@@ -129,7 +129,7 @@ def test_p_values_are_those_of_the_definition() -> None:
         order = np.random.default_rng(int(again.integers(2**62)))
         copy = order.permuted(M.T, axis=0)
         np.testing.assert_array_equal(np.sort(copy, axis=0), np.sort(M.T, axis=0))
-        alpha = es.qalpha(np.hstack([M.T, copy]).T, eigensolver="single-step", **QUICK).alpha
+        alpha = es.qalpha(np.hstack([M.T, copy]), eigensolver="single-step", **QUICK).alpha
         reached += rank_share(alpha[:12], alpha[12:])
         curves.append(np.sort(alpha[12:])[::-1] / np.linalg.norm(alpha[:12]))
     np.testing.assert_allclose(null.p_values, (1 + reached) / (1 + 4 * 12), atol=1 / 49 + 1e-9)

@@ -287,8 +287,8 @@ def test_the_function_gives_the_same(variant: str) -> None:
     X, y = groups(n=30, p=80)
     options: dict[str, Any] = {"variant": variant, "n_clusters": 3, "n_init": 2, "max_iter": 300}
     selector, again = (QAlphaSelector(**options).fit(X, y) for _ in range(2))
-    found = es.qalpha(X.T, y=y, **options)
-    found.verify(X.T, y)
+    found = es.qalpha(X, y=y, **options)
+    found.verify(X, y)
     np.testing.assert_array_equal(found.alpha, selector.alpha_)
     np.testing.assert_array_equal(again.alpha_, selector.alpha_)
     np.testing.assert_array_equal(found.history, selector.solution_.history)

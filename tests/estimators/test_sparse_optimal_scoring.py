@@ -279,7 +279,7 @@ def test_leading_directions_are_those_of_all() -> None:
         part = SparseOptimalScoring(6, n_components=m).fit(X, y)
         np.testing.assert_allclose(part.scalings_, whole.scalings_[:, :m], rtol=1e-12)
         assert part.explained_variance_ratio_.sum() == pytest.approx(1.0)
-    with pytest.warns(UserWarning, match="n_components is 9, but there are 4"):
+    with pytest.warns(UserWarning, match="n_components is 9, but 5 classes have at most 4"):
         more = SparseOptimalScoring(6, n_components=9).fit(X, y)
     np.testing.assert_array_equal(more.scalings_, whole.scalings_)
 

@@ -169,3 +169,23 @@ def test_columns_of_very_different_scale_are_refused() -> None:
     X = rng.normal(size=(30, 12)) * np.logspace(-50, 50, 12)
     with pytest.raises(InputError, match="scales of the columns differ too much"):
         SparseUncorrelatedLDA().fit(sparse.csr_array(X), y)
+
+
+@pytest.mark.parametrize("K", [3, 4])
+def test_the_best_rotation_of_a_table_that_is_not_in_memory(
+    K: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pursuit_columns, "SET_ENTRIES", 1)  # columns must join the working set
+    X, y = make_classes((24, 150), K, density=0.5)
+    wanted = SparseUncorrelatedLDA(rotation="best").fit(X, y)
+    lda = SparseUncorrelatedLDA(rotation="best").fit(sparse.csr_array(X), y)
+    family = UncorrelatedFamily.from_data(sparse.csr_array(X), y)
+    lda.solution_.verify(family.rows, family.target)
+    bound = lda.solution_.bound_any_rotation
+    assert bound == pytest.approx(wanted.solution_.bound_any_rotation, rel=1e-9)
+    if K > 3:  # a search that ends at gains of 1e-4, and may end elsewhere
+        assert lda.solution_.objective == pytest.approx(wanted.solution_.objective, rel=1e-3)
+        return
+    assert lda.solution_.objective == pytest.approx(bound, rel=1e-9)
+    np.testing.assert_array_equal(lda.support_, wanted.support_)
+    np.testing.assert_allclose(lda.predict_proba(X), wanted.predict_proba(X), atol=1e-8)

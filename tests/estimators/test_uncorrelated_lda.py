@@ -123,7 +123,7 @@ def gaussian_posterior(
 
 
 @pytest.mark.parametrize("K", [2, 4])
-@pytest.mark.parametrize("n_components", [None, 1, 6])
+@pytest.mark.parametrize("n_components", [None, 1])
 def test_probabilities_are_those_of_gaussians(K: int, n_components: int | None) -> None:
     X, y = make(K=K)
     new, _ = make(100, K=K, seed=1)
@@ -246,41 +246,25 @@ def test_the_nearest_sample_rule_has_no_coefficients_not_even_old_ones() -> None
 
 
 @pytest.mark.parametrize("shape", [(240, 8), (20, 60)])
-def test_more_and_fewer_directions(shape: tuple[int, int]) -> None:
+def test_fewer_directions(shape: tuple[int, int]) -> None:
     X, y = make(*shape)
     base = UncorrelatedLDA().fit(X, y)
     fewer = UncorrelatedLDA(2).fit(X, y)
     np.testing.assert_allclose(fewer.scalings_, base.scalings_[:, :2], atol=1e-12)
-    more = UncorrelatedLDA(5).fit(X, y)
-    np.testing.assert_allclose(more.scalings_[:, :3], base.scalings_, atol=1e-12)
-    every = UncorrelatedLDA(base.rank_).fit(X, y)
-    for lda, size in ((fewer, 2), (more, 5), (every, base.rank_)):
+    for lda, size in ((fewer, 2), (base, 3)):
         Z = lda.transform(X)
         np.testing.assert_allclose(Z.T @ Z / len(X), np.eye(size), atol=1e-10)
         assert lda.canonical_correlations_.size == 3
-    # the further directions do not separate the classes
-    Z = every.transform(X)
-    means = np.array([Z[y == k].mean(axis=0) for k in range(4)])
-    np.testing.assert_allclose(means[:, 3:], 0, atol=1e-10)
 
 
 def test_too_many_directions_are_clipped_with_a_warning() -> None:
     X, y = make(20, 60)
-    with pytest.warns(UserWarning, match="n_components is 40, but the rank .* is 19; finding 19"):
+    with pytest.warns(
+        UserWarning, match="n_components is 40, but these class means have at most 3"
+    ):
         lda = UncorrelatedLDA(40).fit(X, y)
-    assert lda.transform(X).shape == (20, 19)
+    assert lda.transform(X).shape == (20, 3)
     assert lda.n_components == 40
-
-
-def test_with_all_directions_nearest_samples_are_those_of_mahalanobis_distance() -> None:
-    X, y = make(K=3)
-    new, _ = make(200, K=3, seed=1)
-    lda = UncorrelatedLDA(8, rule="1-nn").fit(X, y)
-    metric = {"VI": linalg.inv(total_scatter(X))}
-    neighbours = KNeighborsClassifier(
-        1, metric="mahalanobis", metric_params=metric, algorithm="brute"
-    )
-    np.testing.assert_array_equal(lda.predict(new), neighbours.fit(X, y).predict(new))
 
 
 # --- odd data ---

@@ -59,6 +59,11 @@ def test_bregman_stops_at_the_absolute_epsilon() -> None:
     off = np.linalg.norm(U @ (slow.scalings_ - exact.scalings_))
     assert 1e-7 < off <= 1.000001e-5
     assert not _common.has_converged(_common.fit_bregman(X, y, 200.0, 1e-5, max_iter=3))
+    relative = _common.fit_bregman(X, y, 200.0, 1e-5, 100_000, relative=True)
+    size = np.linalg.norm(U @ exact.scalings_)  # |C|: U'G = C
+    off = np.linalg.norm(U @ (relative.scalings_ - exact.scalings_)) / size
+    assert 1e-7 < off <= 1.000001e-5
+    assert abs(size - 1) > 0.1
 
 
 def test_slda_has_as_many_features_as_sulda_and_a_ridge_in_units_of_the_variance() -> None:
@@ -74,45 +79,72 @@ def test_slda_has_as_many_features_as_sulda_and_a_ridge_in_units_of_the_variance
     np.testing.assert_allclose(10 * scaled.scalings_, found.scalings_, rtol=1e-4, atol=1e-6)
 
 
-def test_wins_are_strict_and_over_all_rivals() -> None:
-    column = "accuracy, %"
-    accuracy = {"A": (1.0, 2.0, 3.0), "B": (1.0, 3.0, 3.0 + 1e-14), "C": (5.0, 2.0, 3.0)}
-    cells = {
-        (f"{data}: {method}", column): Value(value)
-        for data, values in accuracy.items()
-        for method, value in zip(("PLDA", "SLDA", "SULDA"), values)
-    }
-    sparsity = {"PLDA": 50.0, "SLDA": 98.0, "SULDA": 99.0}
-    cells |= {(f"A: {method}", "sparsity, %"): Value(v) for method, v in sparsity.items()}
-    assert table2.sets_won(cells, "SULDA", ("SLDA", "PLDA")) == ["A"]
-    assert table2.sets_won(cells, "SLDA", ("PLDA",)) == ["A", "B"]
-    assert table2.sets_won(cells, "SULDA", ("SLDA",), "sparsity, %") == ["A"]
-    assert table2.sets_won(cells, "PLDA", ("SLDA",), "sparsity, %") == []
+def test_leads_are_over_the_better_rival_split_by_split() -> None:
+    runs = {"PLDA": [1.0, 5.0, 6.0], "SLDA": [4.0, 4.0, 7.0], "SULDA": [5.0, 6.0, 5.0]}
+    figures = {method: {"accuracy, %": {"": values}} for method, values in runs.items()}
+    found = table2.lead(figures, "SULDA", ("SLDA", "PLDA"), "accuracy, %")
+    # SLDA has the larger mean: differences of 1, 2, -2
+    assert found.value == pytest.approx(1 / 3)
+    assert found.se == pytest.approx(np.std([1, 2, -2], ddof=1) / np.sqrt(3))
+    assert found.n == 3
 
 
-def test_claims_count_sets_and_the_notes_name_the_others() -> None:
-    def part(data: str, figures: dict[str, tuple[float, float]], told: dict[str, float]) -> dict:
-        names = ("accuracy, %", "sparsity, %")
-        columns = {m: {**dict(zip(names, f)), "orthogonality": 0.0} for m, f in figures.items()}
-        return {"data": data, "columns": columns, "told": told}
+def test_readings_of_the_table_stand_side_by_side() -> None:
+    def part(data: str, arrays: str, seed: int, figures: dict, **told: object) -> dict:
+        return {"data": data, "arrays": arrays, "seed": seed, "figures": figures, "told": told}
 
-    found = [
-        part("A", {"PLDA": (90.0, 99.5)}, {"directions": 1}),
-        part("B", {"PLDA": (95.0, 50.0)}, {"directions": 1}),
-        part("A", {"SLDA": (91.0, 98.0), "SULDA": (92.0, 99.0)}, {"shared": 0.5}),
-        part("B", {"SLDA": (90.0, 99.0), "SULDA": (94.0, 99.0)}, {"shared": 0.5}),
-    ]
-    measured = table2.measure({"sets": ["A", "B"], "max_iter": 5}, found)
-    counts = {place: v.value for place, v in measured.cells.items() if place[0].startswith("All")}
-    assert counts == {
-        ("All sets: SULDA", "sets where it is the most accurate"): 1,
-        ("All sets: SLDA", "sets where it is more accurate than PLDA"): 1,
-        ("All sets: SULDA", "sets where it is sparser than SLDA"): 1,
-        ("All sets: SULDA", "sets where it is sparser than PLDA"): 1,
-        ("All sets: SLDA", "sets where it is sparser than PLDA"): 1,
-    }
-    told = [note for note in measured.notes if "at least as accurate" in note]
-    assert told == ["PLDA is at least as accurate as SULDA on B."]
+    def of(accuracy: float, sparsity: float, **orthogonality: float) -> dict:
+        lengths = orthogonality or {"": 0.0}
+        return {
+            "accuracy, %": {"": accuracy},
+            "sparsity, %": {"": sparsity},
+            "orthogonality": lengths,
+        }
+
+    found = []
+    for i, arrays in enumerate(table2.ARRAYS["Colon"]):
+        for seed in (1, 0):  # in any order
+            plda = of(90.0 + i, 50.0, long=2.0 + i, short=7.0)
+            both = {"SLDA": of(91.0, 98.0), "SULDA": of(92.0 + 2 * seed, 99.0)}
+            found.append(part("Colon", arrays, seed, {"PLDA": plda}, directions=1))
+            found.append(part("Colon", arrays, seed, both, shared=0.5))
+    measured = table2.measure({"sets": ["Colon"], "max_iter": 5}, found)
+    place = ("Colon: PLDA", "orthogonality")
+    z = "log10, z-scored arrays"
+    assert {name: v.value for name, v in measured.readings[place].items()} == {
+        "log10, long": 2.0, "log10, short": 7.0, f"{z}, long": 3.0, f"{z}, short": 7.0,
+    }  # fmt: skip
+    assert measured.cells[place].value == 2.0
+    row = "Colon: SULDA less the better of SLDA and PLDA"
+    leads = measured.readings[row, "accuracy, points"]
+    assert {name: v.value for name, v in leads.items()} == {"log10": 2.0, z: 2.0}
+    assert measured.cells["Colon: SULDA less PLDA", "sparsity, points"].value == 49.0
+
+
+def test_lengths_of_plda_directions() -> None:
+    X, y = make_data((8, 9, 7))
+    X[:, 1] *= 3.0
+    lda = PenalizedLDA(0.1).fit(X, y)
+    found = table2.plda_orthogonalities(X, y, lda.scalings_)
+    within = np.mean([X[y == c].var(axis=0) * np.sum(y == c) for c in np.unique(y)], axis=0)
+    D = within * 3 / len(X)
+    S = np.cov(X, rowvar=False, bias=True)
+    scaled = np.sqrt(D)[:, None] * lda.scalings_
+    for name, G in zip(
+        table2.LENGTHS,
+        (lda.scalings_, lda.scalings_ / np.sqrt((lda.scalings_**2).sum(axis=0)),
+         scaled / np.sqrt((scaled**2).sum(axis=0))),
+    ):  # fmt: skip
+        M = G.T @ S @ G - np.eye(2)
+        assert found[name] == pytest.approx(np.sqrt(np.sum(M * M) / 2))
+    assert len({round(value, 6) for value in found.values()}) == 3
+
+
+def test_arrays_are_z_scored_sample_by_sample() -> None:
+    X, _ = make_data((5, 5))
+    Z = _common.z_scored(X)
+    for i in range(10):
+        np.testing.assert_allclose(Z[i], (X[i] - np.mean(X[i])) / np.std(X[i]))
 
 
 # --- the cross-validation of PLDA ---
@@ -185,13 +217,15 @@ def test_mixed_samples_by_hand() -> None:
     assert figure1.count_mixed(Z, y) == counts
 
 
-def test_ties_of_the_fewest_are_told() -> None:
-    measures = {"training spread": 0.0, figure1.MIXED: 3}
-    part = {
-        "train": [],
-        "test": [],
-        "planes": {},
-        "measures": {"PLDA": {**measures, figure1.MIXED: 4}, "SLDA": measures, "SULDA": measures},
-    }
-    found = figure1.measure({}, [part, part])
-    assert found.cells["fewest samples in another class", "method"].value == "SLDA and SULDA"
+def test_means_over_the_splits_are_judged() -> None:
+    def part(*mixed: int) -> dict:
+        measures = {m: {"training spread": 0.0, figure1.MIXED: n} for m, n in zip(METHODS, mixed)}
+        return {"train": [], "test": [], "planes": {}, "measures": measures}
+
+    METHODS = figure1.METHODS
+    cells = figure1.measure({}, [part(4, 3, 1), part(6, 2, 2), part(5, 1, 0)]).cells
+    assert cells["PLDA", figure1.MIXED].value == 5.0
+    assert cells["PLDA, the split drawn", figure1.MIXED] == Value(4.0, n=1)
+    lead = cells["SULDA less the better of PLDA and SLDA", figure1.MIXED]
+    assert lead.value == pytest.approx(-1.0)  # of SLDA: -2, 0, -1
+    assert lead.se == pytest.approx(1 / np.sqrt(3))

@@ -56,7 +56,49 @@ def test_a_claim_that_chance_may_break_is_open(write_experiment: Write) -> None:
     given = TOML.replace("default = 0", 'default = "2 se"').replace('"10"', '">= 10"')
     values = {("base 3", "power"): Value(9.5, 0.4, 20)}
     (cell, *_) = judge_cells(write_experiment(given), Measured(values))
-    assert (cell.verdict, cell.why) == (Verdict.OPEN, "")
+    assert cell.verdict == Verdict.OPEN
+    assert cell.why == "ours is within 2 standard errors of the limit"
+
+
+# By hand: what all readings give is judged; what hinges on the choice is not.
+READINGS = [
+    # published, tolerance, readings, verdict
+    ("10", 0, (10.0, 10.0), Verdict.MATCHES),
+    ("10", 0, (10.0, 12.0), Verdict.OPEN),  # one of two agrees
+    ("10", 0, (3.0, 5.0), Verdict.OPEN),  # none, but the choice decides what comes out
+    ("10", 0, (3.0, 17.0), Verdict.OPEN),
+    ("10", 0, (3.0, 3.0), Verdict.DIFFERS),
+    ("10", 2, (3.0, 5.0), Verdict.DIFFERS),  # the same figure, by the tolerance
+    (">= 10", 0, (11.0, 19.0), Verdict.MATCHES),
+    (">= 10", 0, (3.0, 5.0), Verdict.DIFFERS),  # broken, whatever the choice
+    (">= 10", 0, (9.0, 11.0), Verdict.OPEN),
+    ("a", 0, ("a", "b"), Verdict.OPEN),
+    ("a", 0, ("c", "c"), Verdict.DIFFERS),
+    ("a", 0, ("b", "c"), Verdict.OPEN),
+]
+
+
+@pytest.mark.parametrize(("published", "tolerance", "values", "verdict"), READINGS)
+def test_a_verdict_does_not_hinge_on_a_reading(
+    write_experiment: Write, published, tolerance, values, verdict
+) -> None:
+    given = TOML.replace("default = 0", f"default = {tolerance}").replace('"10"', f'"{published}"')
+    place = ("base 3", "power")
+    for ordered in (values, values[::-1]):
+        readings = {f"reading {i}": Value(value) for i, value in enumerate(ordered)}
+        measured = Measured({place: Value(ordered[0])}, readings={place: readings})
+        (cell, *_) = judge_cells(write_experiment(given), measured)
+        assert cell.verdict == verdict
+        assert [reading.name for reading in cell.readings] == ["reading 0", "reading 1"]
+        hinges = "it hinges on a choice that the paper leaves open: a slip of the pen"
+        assert (cell.why == hinges) is (verdict == Verdict.OPEN)
+
+
+def test_few_runs_of_one_reading_leave_it_open(write_experiment: Write) -> None:
+    place, readings = ("base 3", "power"), {"a": Value(10.0, n=9), "b": Value(10.0, n=4)}
+    measured = Measured({place: readings["a"]}, readings={place: readings})
+    (cell, *_) = judge_cells(write_experiment(), measured)
+    assert (cell.verdict, cell.why) == (Verdict.OPEN, "fewer than 5 runs")
 
 
 def test_the_closest_reason_counts(write_experiment: Write) -> None:

@@ -19,7 +19,7 @@ from eigensieve.plots._style import house_style
 from tests.oracles import naive
 
 SAME = 1e-9
-SMALL = {"n": 8, "pairs": 5, "part": 2, "seed": 3}
+SMALL = {"n": 8, "paths": 64, "pairs": 5, "part": 2, "seed": 3, "readings": [9], "reading_pairs": 6}
 OPTIONS: dict[str, dict[str, Any]] = {
     "ST": {"solver": "threshold", "vector": "y"},
     "ST on x": {"solver": "threshold", "vector": "x"},
@@ -168,7 +168,7 @@ def run(protocol: dict[str, Any]) -> Any:
 
 def all_values(kind: str) -> np.ndarray:
     """The values of `SMALL`, pair by pair."""
-    parts = [task for task in figure1.tasks(SMALL) if task["kind"] == kind]
+    parts = [t for t in figure1.tasks(SMALL) if t["kind"] == kind and t["paths"] == 64]
     assert [task["pairs"] for task in parts] == [2, 2, 1]
     draws = [
         draw_pairs(t["pairs"], np.random.default_rng(t["seed"]), 8, rank_one=kind == "Rank one")
@@ -203,6 +203,33 @@ def test_suboptimality_is_what_is_missing() -> None:
     missing = cells["Full rank: GSLDA", "worst suboptimality, %"]
     assert missing.value == pytest.approx(100 - 100 * ratio.value)
     assert missing.se == pytest.approx(100 * ratio.se)
+
+
+def test_every_number_of_paths_is_a_reading() -> None:
+    """Nine paths of eight features: some pairs are nearly singular, and left out."""
+    ratios, lost = [], 0
+    for start in (0, 2, 4):
+        A, B = draw_pairs(2, np.random.default_rng([3, start]), 8, paths=9)
+        for a, b in zip(A, B):
+            values = np.linalg.eigvalsh(b)
+            if values[-1] > 0.99e6 * values[0]:
+                lost += 1
+            else:
+                each = figure1.solve_methods(a[None], b[None])
+                ratios.append((of("GSLDA", each) / of("ESLDA", each))[0])
+    assert len(ratios) > 1
+    mean = np.mean(ratios, axis=0)
+    measured = run(SMALL)
+    readings = measured.readings["Full rank: GSLDA", "worst mean ratio"]
+    assert list(readings) == ["64 paths", "9 paths"]
+    assert readings["9 paths"].value == pytest.approx(mean.min())
+    assert readings["9 paths"].n == len(ratios)
+    assert readings["64 paths"] == measured.cells["Full rank: GSLDA", "worst mean ratio"]
+    worst = measured.readings["Full rank: GSLDA", "worst k"]
+    assert worst["9 paths"].value == np.argmin(mean) + 1
+    told = [note for note in measured.notes if "left out" in note]
+    assert len(told) == (lost > 0)
+    assert all(f"9 paths: {lost} of 6 pairs" in note for note in told)
 
 
 def test_the_figure_shows_the_papers_methods() -> None:

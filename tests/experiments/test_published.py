@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from eigensieve.errors import InputError
 from eigensieve.experiments.published import Spread, Tolerance, agrees, read_published
-from eigensieve.experiments.values import Value, mean_value, share_value
+from eigensieve.experiments.values import Value, jackknife_value, mean_value, share_value
 
 
 @pytest.mark.parametrize(
@@ -79,33 +80,101 @@ def test_an_unknown_spread_is_taken_as_large_as_ours() -> None:
     assert not agrees(Value(10 - room - 1e-6, 0.3), read, tolerance, None)
 
 
+# By hand from the rule: with a standard error of .3, and two of them, a limit is kept .6 inside and
+# broken .6 outside; with a tolerance of 0 it holds as it stands; four runs tell nothing.
+BY_HAND = [
+    # text, value, se, n, tolerance, answer
+    (">= 10", 10.601, 0.3, 20, "2 se", True),
+    (">= 10", 10.599, 0.3, 20, "2 se", None),
+    (">= 10", 10.0, 0.3, 20, "2 se", None),
+    (">= 10", 9.401, 0.3, 20, "2 se", None),
+    (">= 10", 9.399, 0.3, 20, "2 se", False),
+    ("> 10", 10.01, 1.0, 20, "2 se", None),
+    ("> 10", 9.99, 1.0, 20, "2 se", None),
+    ("< 0", -0.601, 0.3, 20, "2 se", True),
+    ("< 0", 0.0, 0.3, 20, "2 se", None),
+    ("< 0", 0.601, 0.3, 20, "2 se", False),
+    ("5 to 10", 7.5, 0.3, 20, "2 se", True),
+    ("5 to 10", 9.5, 0.3, 20, "2 se", None),
+    ("5 to 10", 10.5, 0.3, 20, "2 se", None),
+    ("5 to 10", 4.3, 0.3, 20, "2 se", False),
+    ("5 to 10", 7.5, 1.5, 20, "2 se", None),  # too wide an error for this range
+    (">= 1", 1.0, 0.0, 20, "2 se", True),  # no run that is not 1
+    ("> 1", 1.0, 0.0, 20, "2 se", False),
+    (">= 1", 0.99, 0.3, 20, 0, False),  # a claim about every run
+    (">= 1", 1.0, 0.3, 20, 0, True),
+    ("<= 0", 0.0, None, 5, 0, True),
+    ("<= 0", 1.0, None, 5, 0, False),
+    ("<= 0", 0.0, None, 4, 0, None),
+    ("<= 0", 9.0, None, 1, 0, None),
+    ("<= 0", 9.0, None, None, 0, False),  # chance has no part in it
+    ("yes", "yes", None, 20, 0, True),
+    ("yes", "no", None, 4, 0, None),
+    ("10", 30.0, 0.1, 4, "2 se", None),
+    ("10", 10.0, 0.1, 4, 1, None),
+    ("10", 30.0, 0.1, 5, "2 se", False),
+    ("10", 10.0, 0.1, 5, "2 se", True),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "se", "n", "tolerance", "answer"), BY_HAND)
+def test_the_rule_by_hand(text, value, se, n, tolerance, answer) -> None:
+    found = agrees(Value(value, se, n), read_published(text), Tolerance.read(tolerance), None)
+    assert found is answer
+
+
+@pytest.mark.parametrize("sign", [">=", ">", "<=", "<"])
+@pytest.mark.parametrize("tolerance", ["2 se", "1 se", 0])
+def test_kept_and_broken_are_mirror_images(sign: str, tolerance: str | float) -> None:
+    """Mirrored about its limit a value that keeps it breaks it, and an open one stays open."""
+    rng = np.random.default_rng(0)
+    swapped = {True: False, False: True, None: None}
+    turned = sign.translate(str.maketrans("<>", "><"))
+    seen = set()
+    for _ in range(300):
+        limit, step, se = round(rng.normal(), 2), rng.normal(), abs(rng.normal())
+        rule = Tolerance.read(tolerance), None
+        claim, mirrored = (read_published(f"{s} {limit}") for s in (sign, turned))
+        answer = agrees(Value(limit + step, se, 20), claim, *rule)
+        assert agrees(Value(limit - step, se, 20), claim, *rule) is swapped[answer]
+        assert agrees(Value(limit - step, se, 20), mirrored, *rule) is answer
+        assert agrees(Value(limit + step, se, 20), mirrored, *rule) is swapped[answer]
+        seen.add(answer)
+    assert seen == ({True, False} if tolerance == 0 else {True, False, None})
+
+
+def test_words_keep_their_reading() -> None:
+    read = read_published('"much the same", read as -0.5 to 0.5')
+    assert (read.low, read.high, read.is_claim) == (-0.5, 0.5, True)
+    assert read.text == '"much the same", read as -0.5 to 0.5'
+    with pytest.raises(InputError, match="limit or a range"):
+        read_published('"a tenth", read as 0.1')
+
+
+def test_about_nothing_is_refused() -> None:
+    for text in ("~ 0", "~0.0"):
+        with pytest.raises(InputError, match="give a range"):
+            read_published(text)
+    assert read_published("~ 10").rounding == 0.5
+
+
 @pytest.mark.parametrize(
-    ("text", "value", "answer"),
+    ("tolerance", "text", "said"),
     [
-        (">= 10", 10.0, True),
-        (">= 10", 9.401, None),  # broken, by less than two of our standard errors
-        (">= 10", 9.399, False),
-        ("< 0", 0.0, None),
-        ("< 0", 0.599, None),
-        ("< 0", 0.601, False),
-        ("5 to 10", 10.5, None),
-        ("5 to 10", 4.3, False),
+        ("2 se", "10", "2 standard errors of the difference, and half a unit of the last printed"),
+        (4, "10", "4, and half a unit of the last printed digit"),
+        (0, "10", "half a unit of the last printed digit"),
+        ("2 se", "> 10", "clear of the limit by 2 standard errors"),
+        (4, "> 10", "kept or broken as it stands"),
+        (0, "yes", "the same word"),
     ],
 )
-def test_a_broken_claim_may_be_chance(text: str, value: float, answer: bool | None) -> None:
-    assert agrees(Value(value, 0.3), read_published(text), Tolerance.read("2 se"), None) is answer
+def test_the_rule_is_told(tolerance: str | float, text: str, said: str) -> None:
+    assert Tolerance.read(tolerance).describe(read_published(text)).startswith(said)
 
 
 def test_an_absolute_tolerance_does_not_soften_a_limit() -> None:
     assert agrees(Value(15.0), read_published(">= 16"), Tolerance.read(4), None) is False
-
-
-def test_few_runs_tell_nothing() -> None:
-    read, tolerance = read_published("10"), Tolerance.read("2 se")
-    assert agrees(Value(30.0, 0.1, n=4), read, tolerance, None) is None
-    assert agrees(Value(10.0, 0.1, n=4), read, tolerance, None) is None
-    assert agrees(Value(30.0, 0.1, n=5), read, tolerance, None) is False
-    assert agrees(Value(30.0, 0.1, n=4), read, Tolerance.read(1), None) is False
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -138,3 +207,14 @@ def test_means_and_shares() -> None:
     share = share_value([True] * 10)
     assert share.value == 1.0
     assert share.se == pytest.approx(math.sqrt(12 / 14 * 2 / 14 / 14))
+
+
+def test_the_jackknife_of_a_mean_and_of_a_ratio() -> None:
+    x, y = np.array([1.0, 2.0, 6.0, 7.0]), np.array([2.0, 3.0, 3.0, 5.0])
+    assert jackknife_value(np.mean, x).se == pytest.approx(mean_value(x).se)
+    left = [(16 - x[i]) / (13 - y[i]) for i in range(4)]  # sums without the i-th
+    expected = math.sqrt(3 / 4 * sum((each - sum(left) / 4) ** 2 for each in left))
+    found = jackknife_value(lambda a, b: a.sum() / b.sum(), x, y)
+    assert (found.value, found.n) == (16 / 13, 4)
+    assert found.se == pytest.approx(expected)
+    assert jackknife_value(np.mean, [3.0]) == Value(3.0, None, 1)

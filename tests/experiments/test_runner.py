@@ -30,7 +30,7 @@ def test_a_second_run_takes_what_was_kept(write_experiment: Write, tmp_path: Pat
     assert (first.n_tasks, first.n_cached, calls()) == (2, 0, [2, 3])
     second = run_experiment(experiment, "full", cache=cache, n_jobs=1)
     assert (second.n_tasks, second.n_cached, calls()) == (3, 2, [2, 3, 4])
-    assert second.count(Verdict.MATCHES) == 1
+    assert [cell.verdict for cell in second.cells].count(Verdict.MATCHES) == 1
     assert second.n_confirmed == (1, 1)
 
 

@@ -142,7 +142,7 @@ def test_a_number_without_a_penalty_is_not_the_narrowest() -> None:
     """4 features have no penalty; the narrowest intervals are those of 2 and 3."""
     rhos, counts = [1.0, 2.0, 3.0, 3.1, 4.0, 4.2, 5.0, 9.0], [5, 5, 3, 3, 2, 2, 1, 1]
     entry = {"n": 6, "top": 9.0, "coarse": [5, 1], "rhos": rhos, "counts": counts, "beside": None}
-    protocol = dict.fromkeys(("rows", "columns", "seed", "grid", "fine"), 0)
+    protocol = dict.fromkeys(("rows", "columns", "seed", "grid", "fine", "draws"), 0)
     exact = {"n": 6, "ks": [1, 2], "counts": [1, 3]}
     found = sparsity.measure({"problems": ["p"], **protocol}, [entry, entry, entry, exact])
     assert found.cells["p: DC-PCA", "two narrowest k"].value == "2, 3"

@@ -33,5 +33,6 @@ def test_the_full_protocol(name: str, data_dir: Path) -> None:
     differ = {(c.row, c.column) for c in result.cells if c.verdict == Verdict.DIFFERS}
     unconfirmed = {(c.row, c.column) for c in result.cells if c.confirms is False}
     assert (differ, unconfirmed) == KNOWN[name]
-    assert result.count(Verdict.MATCHES) + result.n_confirmed[0] > 0
-    assert result.count(Verdict.NOT_RUN) == 0
+    verdicts = [cell.verdict for cell in result.cells]
+    assert verdicts.count(Verdict.MATCHES) + result.n_confirmed[0] > 0
+    assert Verdict.NOT_RUN not in verdicts

@@ -140,5 +140,7 @@ def test_measure_takes_the_fewest_errors(cohort: tuple[np.ndarray, np.ndarray]) 
     assert cells["Q-alpha, best count", "brain"].value == 5
     assert cells["Q-alpha", "brain, p"].value == 3 / 4  # 7, 7 and 6 are as few
     assert cells["Q-alpha, best count", "brain, p"].value == 2 / 4  # 5 and 4
-    assert cells["Q-alpha below RAW and every PCA", "brain"].value == "yes"
+    less = cells["Q-alpha less the best of RAW and PCA", "brain, difference"]
+    assert less.value == 7 - 8
+    assert less.se == pytest.approx(np.sqrt(7 * 23 / 30 + 8 * 22 / 30))  # n p (1 - p), both
     assert ("SNR", "brain, honest") not in cells

@@ -69,6 +69,7 @@ CHOICES: dict[Any, dict[str, st.SearchStrategy]] = {
         "rank_tol": st.sampled_from([1e-6, 1e-12, 0.0, 0.5, -1.0, np.nan]),
     },
     es.SparseUncorrelatedLDA: {
+        "rotation": st.sampled_from(["fixed", "best", "other"]),
         "penalty": st.sampled_from(["l1", "l21", "l2"]),
         "solver": st.sampled_from(["simplex", "bregman", "other"]),
         "rule": RULES,

@@ -132,7 +132,7 @@ def test_pencils_and_functions(kind: str) -> None:
     np.testing.assert_allclose(both.A, plain.A, rtol=1e-9, atol=1e-12)
     judged = es.certify(es.lda_pencil(frame, Y), [0, 2, 4])
     assert judged.bound == pytest.approx(es.certify(es.lda_pencil(X, Y), [0, 2, 4]).bound)
-    weights = es.qalpha(frame, 2).alpha  # features x samples
+    weights = es.qalpha(frame, 2).alpha
     np.testing.assert_allclose(weights, es.qalpha(X, 2).alpha, rtol=1e-6, atol=1e-9)
 
 

@@ -80,13 +80,16 @@ def forgeries(document: Json) -> Iterator[bytes]:
             yield _sealed(document, _with(document["model"], path, wrong))
     text = json.dumps(document)
     for name in document["model"]:
-        if name != "fill":  # without it, it is another model
+        if name not in ("fill", "temperature"):  # without it, it is another model
             yield _sealed(document, {k: v for k, v in document["model"].items() if k != name})
         yield text.replace(f'"{name}": ', f'"{name}": 0, "{name}": ', 1).encode()
     for name in ("extra", "Coef", "", "__class__", "fill "):
         yield _sealed(document, document["model"] | {name: 1.0})
     if document["version"] == 1:
         yield _sealed(document, document["model"] | {"fill": document["model"]["center"]})
+    if document["version"] < 3:
+        yield _sealed(document, document["model"] | {"temperature": 2.0})
+    yield _sealed(document, document["model"] | {"temperature": 1.0})  # that is left out
     yield from _wrong_envelopes(document)
 
 
@@ -123,7 +126,7 @@ def _wrong_values(path: tuple[Any, ...], value: Json) -> list[Json]:
     wrong += [{"a": 1.0}, 10**400, -(10**309), np.nan, np.inf, -np.inf, HUGE]
     if path != ("log2_floor",):
         wrong.append(None)
-    if path[0] in ("scale", "log2_floor"):
+    if path[0] in ("scale", "log2_floor", "temperature"):
         wrong += [0, 0.0, -0.0, -1, -5e-324]
     return wrong
 
@@ -145,7 +148,7 @@ def _sealed(document: Json, model: Json) -> bytes:
 def _wrong_envelopes(document: Json) -> Iterator[bytes]:
     good = document["digest"]
     changes: dict[str, list[Json]] = {
-        "version": [0, 3, -1, "1", "2", True, 1.0, 2.0, None, [2], {}, 10**30, np.nan],
+        "version": [0, 4, -1, "1", "2", True, 1.0, 2.0, None, [2], {}, 10**30, np.nan],
         "format": ["", "eigensieve", "Eigensieve-model", None, 1, True, ["eigensieve-model"]],
         "digest": [None, "", "sha256:", good.upper(), good[7:], good[:-1], good + "0", [good], 0],
         "model": [None, [], "", 1, True, [document["model"]], json.dumps(document["model"])],

@@ -22,7 +22,7 @@ from tests.io.models import make, tame
 
 @pytest.mark.parametrize("fill", [None, np.array([-0.0, 5e-324, 0.1, 1 / 3])])
 def test_round_trip_is_bit_exact(saved: Path, fill: np.ndarray | None) -> None:
-    before = make(fill=fill)
+    before = make(fill=fill, temperature=1 / 3)
     save_model(before, saved)
     after = load_model(saved)
     for field in fields(LinearModel):
@@ -70,12 +70,12 @@ def test_file_layout(saved: Path) -> None:
     document = json.loads(saved.read_text("ascii"))
     assert list(document) == ["format", "version", "digest", "model"]
     assert document["format"] == "eigensieve-model"
-    assert document["version"] == FORMAT_VERSION == 2
+    assert document["version"] == FORMAT_VERSION == 3
     assert document["digest"] == make().digest
     assert document["digest"].startswith("sha256:")
     names = {field.name for field in fields(LinearModel)}
-    assert set(document["model"]) == names - {"fill"}
-    save_model(make(fill=[1, 2, 3, 4]), saved)
+    assert set(document["model"]) == names - {"fill", "temperature"}
+    save_model(make(fill=[1, 2, 3, 4], temperature=2.5), saved)
     assert set(json.loads(saved.read_text("ascii"))["model"]) == names
 
 

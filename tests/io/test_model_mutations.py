@@ -13,19 +13,23 @@ from eigensieve.errors import ModelFileError
 from eigensieve.io.model import LinearModel, load_model, save_model
 from tests.io.mutants import content, damaged, digest, forgeries, rewritten
 
-# version, log2, fill
-VARIANTS = [
-    (1, False, False),
-    (1, True, False),
-    (2, False, False),
-    (2, True, False),
-    (2, False, True),
-    (2, True, True),
+# version, log2, fill, temperature
+Variant = tuple[int, bool, bool, bool]
+VARIANTS: list[Variant] = [
+    (1, False, False, False),
+    (1, True, False, False),
+    (2, False, False, False),
+    (2, True, False, False),
+    (2, False, True, False),
+    (2, True, True, False),
+    (3, False, True, False),
+    (3, True, False, True),
+    (3, True, True, True),
 ]
 N_DAMAGED = 250
 
 
-def model_of(log2: bool, fill: bool) -> LinearModel:
+def model_of(log2: bool, fill: bool, temperature: bool) -> LinearModel:
     rng = np.random.default_rng(5)
     return LinearModel(
         features=("β-actin", 'a,"b"'),
@@ -39,13 +43,13 @@ def model_of(log2: bool, fill: bool) -> LinearModel:
         log2_floor=0.1 if log2 else None,
         info={"method": "sparse-lda", "nested": {"b": [1, None, True, 0.1]}},
         fill=np.array([0.7, 1e-5]) if fill else None,
+        temperature=2.5 if temperature else 1.0,
     )
 
 
-def file_of(variant: tuple[int, bool, bool], path: Path) -> bytes:
-    version, log2, fill = variant
-    save_model(model_of(log2, fill), path)
-    document = json.loads(path.read_text("ascii")) | {"version": version}
+def file_of(variant: Variant, path: Path) -> bytes:
+    save_model(model_of(*variant[1:]), path)
+    document = json.loads(path.read_text("ascii")) | {"version": variant[0]}
     assert document["digest"] == digest(document["model"])
     return json.dumps(document).encode() + b"\n"
 
@@ -69,13 +73,16 @@ def damages(data: bytes, rng: np.random.Generator) -> Iterator[bytes]:
 
 
 def says_the_same(mutant: bytes, data: bytes) -> bool:
-    """The same content; without fill, the two versions of the format are the same."""
+    """The same content; a version that knows all of it says the same as another one."""
     said, meant = content(mutant), content(data)
-    both = {meant}
-    if b'"fill"' not in data and meant is not None:
-        both |= {meant.replace('["version", 1]', '["version", 2]')}
-        both |= {meant.replace('["version", 2]', '["version", 1]')}
-    return said is not None and said in both
+    least = 3 if b'"temperature"' in data else 2 if b'"fill"' in data else 1
+    same = {
+        meant.replace(f'["version", {old}]', f'["version", {new}]')
+        for old in (1, 2, 3)
+        for new in range(least, 4)
+        if meant is not None
+    }
+    return said is not None and said in {meant, *same}
 
 
 def refuses(path: Path, mutant: bytes) -> None:
@@ -97,7 +104,7 @@ def test_there_are_over_2000_different_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_damaged_files(tmp_path: Path, variant: tuple[int, bool, bool]) -> None:
+def test_damaged_files(tmp_path: Path, variant: Variant) -> None:
     path = tmp_path / "m.json"
     data = file_of(variant, path)
     expected = predictions(model_of(*variant[1:]))
@@ -113,7 +120,7 @@ def test_damaged_files(tmp_path: Path, variant: tuple[int, bool, bool]) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_forged_files(tmp_path: Path, variant: tuple[int, bool, bool]) -> None:
+def test_forged_files(tmp_path: Path, variant: Variant) -> None:
     data = file_of(variant, tmp_path / "m.json")
     mutants = set(forgeries(json.loads(data)))
     assert len(mutants) > 500
@@ -122,9 +129,7 @@ def test_forged_files(tmp_path: Path, variant: tuple[int, bool, bool]) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_the_same_content_in_another_layout(
-    tmp_path: Path, variant: tuple[int, bool, bool]
-) -> None:
+def test_the_same_content_in_another_layout(tmp_path: Path, variant: Variant) -> None:
     path = tmp_path / "m.json"
     data = file_of(variant, path)
     original = model_of(*variant[1:])

@@ -12,7 +12,7 @@ from scipy import linalg
 import eigensieve as es
 from eigensieve.errors import InputError
 from eigensieve.pencil.solution import Status
-from eigensieve.pursuit.simplex import _Vertex
+from eigensieve.pursuit.simplex import Vertex
 from tests.oracles import linear
 
 Rng = np.random.Generator
@@ -332,16 +332,16 @@ def test_bounds_are_moved_apart_where_steps_of_length_zero_follow_one_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moved = []
-    move = _Vertex._move_bounds
+    move = Vertex._move_bounds
 
-    def watched(vertex: _Vertex) -> None:
+    def watched(vertex: Vertex) -> None:
         before = vertex.bounds.copy()
         move(vertex)
         moved.append(np.unique(vertex.bounds).size > len(vertex.basis))
         assert np.array_equal(vertex.bounds[vertex.basis], before[vertex.basis])
         assert (vertex.bounds >= before).all()
 
-    monkeypatch.setattr(_Vertex, "_move_bounds", watched)
+    monkeypatch.setattr(Vertex, "_move_bounds", watched)
     A, b, least = smooth_problem(8)
     found = es.basis_pursuit(A, b)
     assert moved == [True]

@@ -12,7 +12,7 @@ from scipy import linalg
 import eigensieve as es
 from eigensieve.pencil.budget import Progress
 from eigensieve.pencil.solution import Status
-from eigensieve.pursuit.solution import penalty_terms
+from eigensieve.pursuit.dual import penalty_terms
 from tests.clock import stop_after
 from tests.oracles import cone
 

@@ -59,7 +59,7 @@ def literal(M: np.ndarray, k: int, variant: str, cycles: int, Q: Any = None, **m
 
 def solve(M: Any, k: int = 2, variant: str = "standard", cycles: int = 3, **more: Any) -> Any:
     more = {"y": classes(M.shape[1], 2), "n_init": 1} | more
-    return es.qalpha(M, k, variant=variant, tol=0.0, max_iter=cycles, **more)
+    return es.qalpha(M.T, k, variant=variant, tol=0.0, max_iter=cycles, **more)
 
 
 def bases(Q: Any) -> dict[Any, np.ndarray]:
@@ -114,7 +114,7 @@ def test_every_cycle_is_that_of_the_definition(
         assert (found.n_iter, found.eigensolver, found.n_starts) == (cycles, solver, 1)
         if variant != "laplacian":
             assert found.alpha[shape[0] - 2] == pytest.approx(0.0, abs=1e-15)
-        found.verify(M, more.get("y"))
+        found.verify(M.T, more.get("y"))
 
 
 OPTIONS: list[dict[str, Any]] = [{"offset": c} for c in (0.0, 0.5, -0.7)]
@@ -132,7 +132,7 @@ def test_scaling(variant: str, options: dict[str, Any]) -> None:
         M, y = make(shape, seed=5), classes(shape[1], 3)
         found = solve(M, 2, variant, 4, y=y, **options)
         assert_same(found, literal(M, 2, variant, 4, y=y, **options))
-        found.verify(M, y)
+        found.verify(M.T, y)
 
 
 def our_start(M: np.ndarray, k: int, variant: str, y: np.ndarray) -> Any:
@@ -256,12 +256,12 @@ def test_starts_and_seeds(variant: str) -> None:
         for found in (one, many, other):
             assert found.alpha.sum() >= 0
             assert np.linalg.norm(found.alpha) == pytest.approx(1.0, rel=1e-12)
-            found.verify(M, classes(shape[1], 2))
+            found.verify(M.T, classes(shape[1], 2))
 
 
 def test_convergence_is_when_the_weights_rest() -> None:
     M = make((30, 11), seed=13)
-    found = es.qalpha(M, 2, n_init=1, tol=1e-5, eigensolver="single-step")
+    found = es.qalpha(M.T, 2, n_init=1, tol=1e-5, eigensolver="single-step")
     assert found.converged
     last, before, earlier = (
         solve(M, cycles=found.n_iter - back, eigensolver="single-step").alpha for back in range(3)
@@ -279,7 +279,7 @@ def test_float32_stays(variant: str, solver: str) -> None:
         np.testing.assert_allclose(single.alpha, double.alpha, rtol=0, atol=1e-4)
         assert single.objective == pytest.approx(double.objective, rel=1e-5)
         assert np.abs(single.alpha - double.alpha).max() > 0  # it was not computed in float64
-        single.verify(M, classes(shape[1], 2))
+        single.verify(M.T, classes(shape[1], 2))
 
 
 @pytest.mark.parametrize("variant", list(ALLOWED))
@@ -300,5 +300,27 @@ def test_verify_finds_what_is_wrong(variant: str) -> None:
     ]
     for change in wrong:
         with pytest.raises(VerificationError):
-            replace(found, **change).verify(M, y)
-    found.verify(M, y)
+            replace(found, **change).verify(M.T, y)
+    found.verify(M.T, y)
+
+
+def test_the_laplacian_is_near_chance_where_standard_finds_all() -> None:
+    """As the page of the method says: 20 of 500 features, two groups 2 deviations apart."""
+    shares = {"standard": 0.0, "laplacian": 0.0}
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((40, 500))
+        X[:20, :20] += 2.0
+        for variant in shares:
+            alpha = es.qalpha(X, 2, variant=variant, n_init=1, max_iter=300).alpha
+            shares[variant] += np.mean(np.argsort(-alpha)[:20] < 20) / 3
+    assert shares["standard"] > 0.9
+    assert shares["laplacian"] < 0.4
+
+
+def test_rows_are_samples() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 50))
+    found = es.qalpha(X)
+    assert found.alpha.shape == (50,)
+    assert found.Q.shape == (30, 2)
+    selector = es.QAlphaSelector(5).fit(X)
+    np.testing.assert_allclose(found.alpha, selector.alpha_, atol=1e-12)

@@ -35,12 +35,12 @@ def table(n: int = 80, q: int = 30, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("status", [Status.INTERRUPTED, Status.TIME_LIMIT])
 def test_a_cut_in_the_last_start_is_told(monkeypatch: pytest.MonkeyPatch, status: Status) -> None:
     """The first start came to rest and is the best: the search is nevertheless not at its end."""
-    once = es.qalpha(table(), n_init=1)
+    once = es.qalpha(table().T, n_init=1)
     looks = [0]
     monkeypatch.setattr(Budget, "stop", lambda budget: looks.__setitem__(0, looks[0] + 1))
-    es.qalpha(table(), n_init=2, random_state=1)
+    es.qalpha(table().T, n_init=2, random_state=1)
     stop_after(monkeypatch, looks[0] - 3, status)
-    found = es.qalpha(table(), n_init=2, random_state=1)
+    found = es.qalpha(table().T, n_init=2, random_state=1)
     assert found.n_starts == 2
     assert found.status is status
     assert found.converged == once.converged
@@ -76,10 +76,10 @@ def test_no_time_for_the_null_is_told_where_alpha_is_not_at_rest_either() -> Non
 @pytest.mark.parametrize("scale", [True, False])
 def test_verify_in_any_unit(unit: float, scale: bool) -> None:
     M = table() * unit
-    found = es.qalpha(M, scale=scale)
-    found.verify(M)
+    found = es.qalpha(M.T, scale=scale)
+    found.verify(M.T)
     with pytest.raises(VerificationError):
-        found.verify(table(seed=1) * unit)
+        found.verify((table(seed=1) * unit).T)
 
 
 @pytest.mark.parametrize("variant", ["standard", "basic", "laplacian"])
@@ -89,20 +89,20 @@ def test_verify_of_float32(variant: str) -> None:
         rng = np.random.default_rng(seed)
         M = np.repeat(rng.normal(size=(4, 30)), 500, axis=0) + 0.1 * rng.normal(size=(2000, 30))
         M = M.astype(np.float32)
-        es.qalpha(M, variant=variant, n_init=1, eigensolver="single-step").verify(M)
+        es.qalpha(M.T, variant=variant, n_init=1, eigensolver="single-step").verify(M.T)
 
 
 @pytest.mark.parametrize("center", [True, np.True_])
 def test_the_laplacian_never_centres(center: Any) -> None:
     with pytest.raises(OptionError, match="does not centre"):
-        es.qalpha(table(), variant="laplacian", center=center)
+        es.qalpha(table().T, variant="laplacian", center=center)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
 def test_every_sparse_format(form: str) -> None:
     M = np.where(table() > 0, table(), 0.0)
-    found = es.qalpha(sparse.coo_array(M).asformat(form), n_init=1)
-    np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)
+    found = es.qalpha(sparse.coo_array(M).asformat(form).T, n_init=1)
+    np.testing.assert_allclose(found.alpha, es.qalpha(M.T, n_init=1).alpha, atol=1e-10)
 
 
 @pytest.mark.parametrize("options", [{}, {"variant": "laplacian"}, {"kernel": "poly"}])
@@ -140,21 +140,21 @@ def test_the_null_of_a_mapped_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_masked_arrays_are_refused() -> None:
     with pytest.raises(InputError, match="masked"):
-        es.qalpha(np.ma.masked_greater(table(), 1.0))
+        es.qalpha(np.ma.masked_greater(table(), 1.0).T)
 
 
 def test_huge_offsets() -> None:
     """Then nothing but the offset is left, and the weights of all are equal."""
-    alpha = es.qalpha(table(), offset=1e200, n_init=1).alpha
+    alpha = es.qalpha(table().T, offset=1e200, n_init=1).alpha
     np.testing.assert_allclose(alpha, 80**-0.5, atol=1e-12)
 
 
 def test_too_many_samples_for_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relevance, "MAX_SAMPLES", 20)
     with pytest.raises(InputError, match="30 x 30"):
-        es.qalpha(sparse.csr_array(table()), variant="gap")
+        es.qalpha(sparse.csr_array(table()).T, variant="gap")
     M = table(15)
-    es.qalpha(M, variant="gap", n_init=1).verify(M)  # rotated to 15 coordinates
+    es.qalpha(M.T, variant="gap", n_init=1).verify(M.T)  # rotated to 15 coordinates
 
 
 def test_a_null_that_is_too_large_is_refused_before_the_search(
@@ -171,8 +171,8 @@ def test_a_null_that_is_too_large_is_refused_before_the_search(
 def test_a_linear_kernel_of_many_sparse_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feature_kernels, "MAX_FEATURES", 50)
     M = sparse.csr_array(table())
-    found = es.qalpha(M, kernel="linear", n_init=1)
-    np.testing.assert_allclose(found.alpha, es.qalpha(M, n_init=1).alpha, atol=1e-10)
+    found = es.qalpha(M.T, kernel="linear", n_init=1)
+    np.testing.assert_allclose(found.alpha, es.qalpha(M.T, n_init=1).alpha, atol=1e-10)
 
 
 def test_starts_are_several_where_that_is_quick() -> None:
@@ -190,8 +190,8 @@ def test_a_race_finds_what_one_start_misses() -> None:
     for seed in range(10):
         M = np.random.default_rng(seed).normal(size=(300, 30))
         options: dict[str, Any] = {"eigensolver": "single-step", "max_iter": 500}
-        once.append(es.qalpha(M, n_init=1, **options).objective)
-        raced.append(es.qalpha(M, **options).objective)
+        once.append(es.qalpha(M.T, n_init=1, **options).objective)
+        raced.append(es.qalpha(M.T, **options).objective)
     assert (np.array(raced) >= np.array(once) - 1e-12).all()
     assert np.sum(np.array(raced) > 1.001 * np.array(once)) >= 2
 
@@ -230,4 +230,4 @@ def test_features_that_hardly_vary_verify() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         M = np.vstack([1e3 + 1e-8 * rng.normal(size=6), rng.normal(size=(2, 6))])
-        es.qalpha(M, 2).verify(M)
+        es.qalpha(M.T, 2).verify(M.T)

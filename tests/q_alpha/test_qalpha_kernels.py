@@ -34,7 +34,7 @@ def make(n: int, q: int, seed: int = 0) -> np.ndarray:
 
 
 def solve(M: Any, k: int = 2, cycles: int = 4, **more: Any) -> es.QAlphaSolution:
-    return es.qalpha(M, k, tol=0.0, max_iter=cycles, **({"n_init": 1} | more))
+    return es.qalpha(M.T, k, tol=0.0, max_iter=cycles, **({"n_init": 1} | more))
 
 
 def assert_same(found: Any, expected: Any) -> None:
@@ -245,7 +245,7 @@ def test_rank_deficient_matrices_are_exact() -> None:
 @pytest.mark.parametrize("n", [20, 100])
 def test_a_matrix_without_a_positive_direction(n: int) -> None:
     with pytest.raises(InputError):
-        es.qalpha(-np.eye(n), kernel="precomputed")
+        es.qalpha(-np.eye(n).T, kernel="precomputed")
 
 
 def test_matrices_that_cannot_be_used() -> None:
@@ -258,13 +258,13 @@ def test_matrices_that_cannot_be_used() -> None:
         (V[1:], "column"),
     ):
         with pytest.raises(InputError, match=why):
-            es.qalpha(wrong, kernel="precomputed")
+            es.qalpha(wrong.T, kernel="precomputed")
 
 
 def test_a_sparse_matrix() -> None:
     V = np.eye(6) + 0.5
     V[0, 5] = V[5, 0] = 0.0
-    found = es.qalpha(sparse.csr_array(V), kernel="precomputed")
+    found = es.qalpha(sparse.csr_array(V).T, kernel="precomputed")
     np.testing.assert_allclose(found.alpha, es.qalpha(V, kernel="precomputed").alpha, **NEAR)
 
 
@@ -279,7 +279,7 @@ def test_functions_that_are_no_kernels() -> None:
     ]
     for kernel, why in wrong:
         with pytest.raises(InputError, match=why):
-            es.qalpha(M, kernel=kernel)
+            es.qalpha(M.T, kernel=kernel)
 
 
 def test_options_that_cannot_be_used() -> None:
@@ -294,7 +294,7 @@ def test_options_that_cannot_be_used() -> None:
     bad = {"degree": 0, "coef0": -1.0}
     for options in wrong:
         with pytest.raises(OptionError, match="kernel"):
-            es.qalpha(make(9, 12), y=np.arange(12) % 2, **options)
+            es.qalpha(make(9, 12).T, y=np.arange(12) % 2, **options)
     for name, value in bad.items():
         with pytest.raises(InputError, match=name):
-            es.qalpha(make(9, 12), kernel="poly", kernel_params={name: value})
+            es.qalpha(make(9, 12).T, kernel="poly", kernel_params={name: value})

@@ -142,9 +142,9 @@ def test_without_errors_and_with_failures(comparison: Comparison) -> None:
         comparison, results=results, failures={"plda": "no such luck"}, unfinished=("l1 left",)
     )
     said = text_of(render_comparison(bare))
-    assert "3 methods were compared, but no error could be estimated." in said
+    assert "3 methods were tried, but no error could be estimated." in said
     assert "plda has no result: no such luck." in said
-    assert said.index("L1 left") < said.index("3 methods were compared")
+    assert said.index("L1 left") < said.index("3 methods were tried")
 
 
 def test_a_choice_by_the_balanced_error_is_told(comparison: Comparison) -> None:

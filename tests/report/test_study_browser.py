@@ -155,7 +155,7 @@ def test_without_script_every_k_and_every_table_is_there(
     while closed.count():
         closed.first.click()
     tables = page.locator("table").all()
-    assert len(tables) == 7
+    assert len(tables) == 9
     assert all(table.is_visible() for table in tables)
     context.close()
 

@@ -23,8 +23,8 @@ from eigensieve.studies.result import Study
 from tests.report.pages import SVG
 from tests.report.stand_ins import HOSTILE, SCRIPT
 
-# loadings, correlations, samples; error, stability and gap with several k; permutations
-FIGURES = {"two": 7, "three": 6, "hostile": 6, "crowd": 6, "lonely": 2, "own": 4, "ranked": 6}
+# loadings, correlations, samples, probabilities; with several k error, stability, gap; the null
+FIGURES = {"two": 8, "three": 7, "hostile": 7, "crowd": 7, "lonely": 2, "own": 5, "ranked": 7}
 OWN_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 

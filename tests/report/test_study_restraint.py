@@ -15,7 +15,7 @@ from eigensieve.studies.cv_path import GIVEN, ONE_SE_BALANCED, ONLY
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
 from tests.report.pages import text_of
-from tests.report.test_study_words import said_of, with_solution
+from tests.report.test_study_words import said_of, with_solution, without_error
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -118,13 +118,37 @@ def test_the_balanced_rule_is_told_as_it_is(two: Study) -> None:
 def test_agreement_is_read_with_care(two: Study, size: int, n_ks: int, expected: str) -> None:
     from eigensieve.report.page import outer_choices
 
-    study = with_choices(two, [(0, size)] * 5, ks=two.ks[:n_ks])
-    assert outer_choices(study).replace("\u00a0", " ").endswith(f"(5 times). {expected}")
+    k = two.ks[size]
+    study = with_choices(two, [(0, size)] * 5, ks=two.ks[:n_ks], best_k=k)
+    said = outer_choices(study).replace("\u00a0", " ")
+    assert said.endswith(f"chose k = {k} (5 times); the final model has k = {k}. {expected}")
+
+
+def test_agreement_is_with_the_final_choice_too(two: Study) -> None:
+    from eigensieve.report.page import outer_choices
+
+    study = with_choices(two, [(0, 2)] * 5, best_k=two.ks[0])
+    assert outer_choices(study).replace("\u00a0", " ") == (
+        "The 5 outer parts of the nested check chose k = 10 (5 times); the final model has k = 1. "
+        "They agree, but differ from the final choice, which saw all samples: the error is that of "
+        "the procedure, not of models like the final one."
+    )
+    loose = with_choices(two, [(0, 2), (0, 1)], best_k=two.ks[0])
+    assert outer_choices(loose).endswith(
+        "That they differ, and that none made the final choice, shows how loosely these data "
+        "decide the choice."
+    )
+    one = with_choices(two, [(0, 0)], best_k=two.ks[0])
+    assert outer_choices(one).replace("\u00a0", " ") == (
+        "The outer part of the nested check chose k = 1 (once); the final model has k = 1. It "
+        "agrees with the final choice."
+    )
 
 
 def test_outer_parts_of_a_given_k_chose_a_setting_only(three: Study) -> None:
     said = said_of(with_choices(three, [(0, 1), (0, 1), (1, 1)]))
-    assert "nested check chose weak (2 times) and strong (once)." in said
+    expected = "nested check chose weak (2 times) and strong (once); the final model has weak."
+    assert expected in said
 
 
 # -- errors --------------------------------------------------------------------------
@@ -134,11 +158,11 @@ def test_error_of_the_true_labels_is_told_from_the_error_above(two: Study, own: 
     said = said_of(two)
     assert (
         "Here the true labels, too, have the error of one plain cross-validation with the choice "
-        "of k in it, not nested: it differs from the error on new samples at the top."
+        "of k in it, not nested: it need not be the error on new samples at the top."
     ) in said
     null = PermutationNull(0.2, np.full(9, 0.4))
     assert "of one plain cross-validation: it" in said_of(dataclasses.replace(own, null=null))
-    assert "at the top" not in said_of(dataclasses.replace(two, honest_error=None))
+    assert "at the top" not in said_of(without_error(two))
 
 
 def test_titles_of_many_classes(crowd: Study, lonely: Study) -> None:
@@ -148,7 +172,7 @@ def test_titles_of_many_classes(crowd: Study, lonely: Study) -> None:
 
 def test_class_sizes_stand_in_one_table(two: Study) -> None:
     assert "62.7 %" not in section_of(said_of(two), "The samples on the sel", "Stability of the")
-    bare = said_of(dataclasses.replace(two, honest_error=None))
+    bare = said_of(dataclasses.replace(two, honest_error=None, calibration=None))
     assert "benign 357 62.7 %" in bare
 
 
@@ -169,7 +193,7 @@ def test_an_absurd_room_is_put_in_words(
     said = said_of(study)
     assert expected in summary_of(said)
     assert "Proved" not in summary_of(said)
-    assert "Room for a better set large" in said
+    assert "Room for a better set unknown the proved bound lies far above" in said
     section = section_of(said, "Could another set be better?", "Methods and parameters")
     assert "can have a class separation more than 3700 % above" in section
     near = with_solution(study, objective=1.0, bound=1.99)

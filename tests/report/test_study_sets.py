@@ -73,7 +73,7 @@ def test_copies_are_named_beside_the_features_and_only_there(two: Study) -> None
 def test_a_set_that_was_chosen_otherwise_may_lose_nothing(two: Study) -> None:
     prices = [dataclasses.replace(one, loss=-0.1) for one in two.prices]
     said = said_of(dataclasses.replace(two, prices=prices))
-    assert "Each selected feature can be left out without loss" in said
+    assert "Each of these features can be left out without loss" in said
     assert "Hardest to do without" not in said
     prices[0] = dataclasses.replace(prices[0], loss=0.2)
     said = said_of(dataclasses.replace(two, prices=prices))
@@ -107,8 +107,14 @@ def test_often_selected_features_are_counted(two: Study) -> None:
 @pytest.mark.parametrize(
     ("n", "better", "expected"),
     [
-        (99, 0, "More than chance (p = 0.01): permuted labels were predicted as well in 0 of 99"),
-        (9, 0, "9 permutations are too few to be sure (p = 0.1)"),
+        (
+            99,
+            0,
+            "More than chance (p = 0.01, the smallest that 99 permutations can give): ",
+        ),
+        (9, 0, "9 permutations are too few to be sure (p = 0.1, the smallest that 9 permutations"),
+        (1, 0, "but 1 permutation is too few to be sure (p = 0.5, the smallest that 1 permutation"),
+        (99, 1, "More than chance (p = 0.02): permuted labels were predicted as well in 1 of 99"),
         (19, 4, "Not surely more than chance (p = 0.25)"),
     ],
 )
@@ -165,11 +171,12 @@ def test_what_the_outer_parts_chose(two: Study) -> None:
     assert two.honest_error is not None
     honest = dataclasses.replace(two.honest_error, chosen=[(0, 1), (0, 2), (0, 1)])
     said = said_of(dataclasses.replace(two, honest_error=honest))
-    assert "The 3 outer parts of the nested check chose k = 3 (2 times) and k = 10 (once)." in said
+    assert "The 3 outer parts of the nested check chose k = 3 (2 times) and k = 10 (once);" in said
     assert "how loosely" in said
     honest = dataclasses.replace(two.honest_error, chosen=[(0, 0)] * 4)
-    said = said_of(dataclasses.replace(two, honest_error=honest))
-    assert "chose k = 1 (4 times). They agree: the choice does not hinge" in said
+    said = said_of(dataclasses.replace(two, honest_error=honest, best_k=1))
+    expected = "k = 1 (4 times); the final model has k = 1. They agree: the choice does not hinge"
+    assert expected in said
 
 
 def test_annotations_stand_beside_the_features(two: Study) -> None:
@@ -214,6 +221,7 @@ def test_what_ctrl_c_left_undone_comes_first(two: Study) -> None:
     left = {two.best_k: two.final_estimator}
     cut = dataclasses.replace(
         two, path=left, optimality=(), prices=(), honest_error=None, null=None, indices=(),
+        calibration=None,
         unfinished=("bounds and prices of the features were not computed",),
     )  # fmt: skip
     said = said_of(cut)

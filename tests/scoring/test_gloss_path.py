@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import signal
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
 import eigensieve as es
 from eigensieve import ScoringProblem, gloss_path
+from eigensieve.datasets.witten2011 import make_population
 from eigensieve.errors import InputError, OptionError
 from eigensieve.pencil.budget import Budget, Progress
 from eigensieve.pencil.solution import Status
@@ -184,8 +187,13 @@ def test_without_time_there_is_one_answer_with_a_valid_bound(
     X, y = data
     plain = oracle.Regression.of(X, y, within=within)
     for alphas in (None, [0.02]):
-        path = gloss_path(X, y, alphas, within=within, solver=solver, time_limit=0)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            path = gloss_path(X, y, alphas, within=within, solver=solver, time_limit=0)
         assert len(path) == 1
+        # the path of 15 has ended early, whatever its first answer is worth
+        assert len(told) == (alphas is None or not path[0].is_certified)
+        assert all(issubclass(warning.category, ConvergenceWarning) for warning in told)
         path[0].verify(path.problem)
         penalty = path[0].penalty
         assert penalty == pytest.approx(plain.lambda_max * (alphas or [1.0])[0], rel=1e-12)
@@ -201,8 +209,31 @@ def test_ctrl_c_gives_what_there_is(data: Any) -> None:
     def press(event: Progress) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    path = gloss_path(*data, callback=press)
+    with pytest.warns(ConvergenceWarning, match="ended early|not optimal"):
+        path = gloss_path(*data, callback=press)
     assert 1 <= len(path) < 15
+
+
+def test_a_path_that_did_not_converge_says_so(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eigensieve.scoring.group_lasso_variational.MAX_SYSTEMS", 5)
+    with pytest.warns(ConvergenceWarning, match="2 of 3 solutions are not optimal.*iteration"):
+        path = gloss_path(*data, [1.0, 0.5, 0.25], solver="variational")
+    assert [solution.is_certified for solution in path.solutions] == [True, False, False]
+
+
+def test_the_papers_algorithm_converges_on_its_first_simulation() -> None:
+    """125 features: 50,000 systems were not enough when each set of features was solved out."""
+    rng = np.random.default_rng(0)
+    X, y = make_population(1, rng).draw(100, rng)
+    problem = ScoringProblem.from_data(X, y)
+    wanted, found = (
+        solve_at(make_search(problem, solver, 1e-6, Budget()), 0.125)
+        for solver in ("working-set", "variational")
+    )
+    found.verify(problem)
+    assert found.is_certified
+    np.testing.assert_array_equal(found.support, wanted.support)
+    np.testing.assert_allclose(found.rows, wanted.rows, atol=1e-4 * np.abs(wanted.rows).max())
 
 
 def test_the_callback_hears_of_the_path(data: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,10 @@ def test_round_off_of_one_column_excuses_no_other() -> None:
     X[y == 1, :3] += 1
     for scale in (1.0, 1e-6, 1e-12, 1e-16):
         X[:, 0] = scale * rng.normal(size=60)
-        path = es.gloss_path(X, y, [0.5, 0.1, 0.01], weights="std", ridge=root @ root.T)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            path = es.gloss_path(X, y, [0.5, 0.1, 0.01], weights="std", ridge=root @ root.T)
+        assert len(told) == (not all(solution.is_certified for solution in path.solutions))
         for solution in path.solutions:
             if solution.is_certified:
                 assert max(solution.gap, solution.kkt) <= 1e-6

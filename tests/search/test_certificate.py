@@ -180,24 +180,24 @@ def better(claim: Certificate, objective: float, **changes: object) -> es.Soluti
 SENTENCES = {
     "open": (
         {"objective": 1.0, "bound": 1.0401},
-        "no set of 2 features can score more than 4.1 % above this one",
+        "no set of 2 features can score more than 4.1 % above the given one",
     ),
     "rounded up": (
         {"objective": 1.0, "bound": 1.25},
-        "no set of 2 features can score more than 25 % above this one",
+        "no set of 2 features can score more than 25 % above the given one",
     ),
     "far": (
         {"objective": 0.001, "bound": 1.0},
-        "no set of 2 features can score more than 1000 times as much",
+        "no set of 2 features can score more than 1000 times the given one",
     ),
     "unknown": ({"bound": math.inf}, "nothing is proved of the best set of 2 features"),
     "zero": (
         {"objective": 0.0, "bound": 0.5},
-        "no set of 2 features can score more than 0.5; this one scores 0",
+        "no set of 2 features can score more than 0.5; the given one scores 0",
     ),
     "negative": (
         {"objective": -2.0, "bound": -1.5},
-        "no set of 2 features can score more than -1.5; this one scores -2",
+        "no set of 2 features can score more than -1.5; the given one scores -2",
     ),
 }
 
@@ -214,11 +214,11 @@ def test_sentences_with_a_better_set(claim: Certificate) -> None:
         claim, objective=1.0, bound=1.05, status=Status.TIME_LIMIT, better=found
     )
     assert changed.explain("genes", ["TP53", "MYC", "c", "d"]) == (
-        "a set of 2 genes scores 3.2 % higher: TP53, MYC; "
-        "no set can score more than 5 % above this one"
+        "a set of 2 genes scores 3.25 % higher: TP53, MYC; "
+        "no set can score more than 5 % above the given one"
     )
     far = dataclasses.replace(changed, objective=0.01, bound=1.0325)
-    assert far.explain().startswith("a set of 2 features scores 100 times as much: 0, 1; no set ")
+    assert far.explain().startswith("a set of 2 features scores 103 times as much: 0, 1; no set ")
     below = dataclasses.replace(changed, objective=-1.0, better=better(claim, 0.5))
     assert below.explain() == (
         "a set of 2 features scores 0.5, this one -1: 0, 1 (proved the best)"

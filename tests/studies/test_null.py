@@ -88,7 +88,7 @@ def test_ctrl_c_before_the_first_repeat_is_done(monkeypatch) -> None:
     assert study.interrupted
     assert study.null is None
     assert list(study.unfinished) == [
-        "1 of 2 repeats of the cross-validation are done",
+        "1 of 2 repeats of the cross-validation is done",
         "the error on new samples was not estimated",
         "the first repeat, with which permutations are compared, is not done",
     ]

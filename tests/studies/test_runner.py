@@ -170,11 +170,12 @@ def press_at(event: int) -> Callable[..., None]:
 def missing_after(done: int) -> list[str]:
     parts = []
     if done < FIRST + NESTED + REPEAT:
-        parts.append("1 of 2 repeats of the cross-validation are done")
+        parts.append("1 of 2 repeats of the cross-validation is done")
     if done < FIRST + NESTED:
         parts.append("the error on new samples was not estimated")
     n_permuted = max(0, (done - ALL + PERMUTED) // 3)
-    return [*parts, *([f"{n_permuted} of 2 permutations are done"] if n_permuted < 2 else [])]
+    are = "is" if n_permuted == 1 else "are"
+    return [*parts, *([f"{n_permuted} of 2 permutations {are} done"] if n_permuted < 2 else [])]
 
 
 @pytest.mark.parametrize("event", range(1, ALL + 1, 2))

@@ -123,6 +123,10 @@ def test_final_estimator_takes_raw_rows(study) -> None:
     assert isinstance(model, es.PreparedClassifier)
     new = FRAME + np.random.default_rng(5).normal(size=FRAME.shape)
     np.testing.assert_array_equal(model.predict(new), pipeline.predict(new.to_numpy()))
+    np.testing.assert_allclose(
+        model.decision_function(new), pipeline.decision_function(new.to_numpy()), rtol=1e-6
+    )
+    pipeline[-1].temperature_ = study.calibration.temperature
     np.testing.assert_allclose(model.predict_proba(new), pipeline.predict_proba(new.to_numpy()))
     np.testing.assert_allclose(study.scores, pipeline.transform(X), atol=1e-12)
     np.testing.assert_array_equal(model.get_support(), pipeline[-1].get_support())

@@ -24,7 +24,7 @@ def certify(
     layer: str | None = None,
     use_raw: bool = False,
     mask_var: Any = None,
-    criterion: str = "logdet",
+    criterion: str = "auto",
     shrinkage: float | str = "auto",
     time_limit: float | None = TIME_LIMIT,
     key_added: str = "certificate",

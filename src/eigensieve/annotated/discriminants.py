@@ -120,7 +120,7 @@ def gloss(
     adata, groupby, n_features_to_select, layer, use_raw, mask_var, key_added, copy
         As in `sparse_lda`.
     **options
-        Of `eigensieve.GroupLassoLDA`: weights="std", within="diagonal", alpha, rule="lda" ...;
+        Of `eigensieve.GroupLassoLDA`: weights="std", within="diagonal", alpha, priors ...;
         rule "1-nn" keeps all training cells and is not for an AnnData.
 
     Returns
@@ -143,7 +143,7 @@ def gloss(
     check_options(GroupLassoLDA, options)
     check_writable(adata, key_added, copy, groupby)
     if options.get("rule") == "1-nn":
-        raise OptionError("rule='1-nn' needs all training cells; take 'penalized' or 'lda'")
+        raise OptionError("rule='1-nn' needs all training cells; take 'lda' or 'centroid'")
     cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     model = GroupLassoLDA(n_features_to_select, **options)
     model.fit(cells.table(groups.known), groups.fitted)

@@ -218,7 +218,9 @@ def shorten(text: str, most: int = 30) -> str:
 
 def percent(rate: float) -> str:
     """0.0439 is 4.4 %."""
-    return f"{100 * rate:.1f} %"
+    from ..pencil.wording import percent as in_words
+
+    return in_words(rate)
 
 
 def describe_error(error: ErrorEstimate) -> str:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import __version__
+from ..pencil.wording import ROUND_OFF, counted
 from . import _common as common
 from ._common import describe_error, echo_table, finite_or_none, percent, shorten
 from ._outputs import MODEL, SELECTED
 
 if TYPE_CHECKING:
+    from ..studies.calibration import Calibration
+    from ..studies.null import PermutationNull
     from ..studies.result import Study
 
 MAX_FEATURES_SHOWN = 20
-NO_LOSS = 5e-4  # would be 0.0 %
 MAX_RATIO_IN_PERCENT = 10
 
 
@@ -38,6 +40,7 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
         "error_from": None if error is None else error.how,
         "balanced_error": study.balanced_error,
         "auc": None if error is None else error.auc,
+        "calibration": None if study.calibration is None else plain_calibration(study.calibration),
         "classes": [str(c) for c in inner.classes_],
         # a mean over repeats; what is behind the ninth digit is noise
         "confusion": None if error is None else error.confusion.round(9).tolist(),
@@ -67,6 +70,17 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def plain_calibration(found: Calibration) -> dict[str, Any]:
+    """The temperature of the probabilities, and what they are worth on new samples."""
+    kinds = {"before": found.before, "after": found.after}
+    return {
+        "temperature": found.temperature,
+        "n_samples": found.n_samples,
+        "log_loss": {name: one.log_loss for name, one in kinds.items()},
+        "brier": {name: one.brier for name, one in kinds.items()},
+    }
+
+
 def plain(value: Any) -> Any:
     """JSON knows no NaN."""
     return finite_or_none(value) if isinstance(value, float) else value
@@ -75,11 +89,13 @@ def plain(value: Any) -> Any:
 def echo_summary(study: Study, out: Path, files: Sequence[str]) -> None:
     """What was selected, how good it is, and where it is."""
     classes = common.describe_classes(study.labels)
-    click.echo(f"{len(study.selected)} of {len(study.names)} features selected, from {classes}\n")
+    features = counted(len(study.names), "feature")
+    click.echo(f"{len(study.selected)} of {features} selected, from {classes}\n")
     echo_features(study)
     click.echo(f"k       {study.best_k}: {study.k_rule}")
     if len(study.settings) > 1:
-        click.echo(f"setting {common.printable(study.setting)}: the least error at this k")
+        least = study.score.replace("_", " ")
+        click.echo(f"setting {common.printable(study.setting)}: the least {least} at this k")
     echo_error(study)
     if stability := describe_stability(study):
         click.echo(f"stable  {stability}")
@@ -98,8 +114,26 @@ def echo_error(study: Study) -> None:
     auc = "" if error.auc is None else f", AUC {error.auc:.3f}"
     click.echo(f"        balanced error {percent(error.balanced_error)}{auc}")
     if study.null is not None:
-        n = study.null.n_permutations
-        click.echo(f"        p = {study.null.p_value:.3g} against {n} permutations of the labels")
+        click.echo(f"        {describe_null(study.null)}")
+    if study.calibration is not None:
+        click.echo(f"chances {describe_calibration(study.calibration)}")
+
+
+def describe_null(null: PermutationNull) -> str:
+    """The p-value; the smallest possible one is no measure of how unlikely chance is."""
+    permutations = counted(null.n_permutations, "permutation")
+    text = f"p = {null.p_value:.3g} against {permutations} of the labels"
+    at_floor = null.p_value * (1 + null.n_permutations) < 1.5
+    return f"{text}; no smaller one is possible" if at_floor else text
+
+
+def describe_calibration(found: Calibration) -> str:
+    """What the probabilities of `predict` are worth, in a line."""
+    before, after = found.before, found.after
+    return (
+        f"temperature {found.temperature:.3g}: on new samples log-loss {after.log_loss:.3f}, Brier "
+        f"score {after.brier:.3f} (without it {before.log_loss:.3f}, {before.brier:.3f})"
+    )
 
 
 def describe_stability(study: Study) -> str:
@@ -148,12 +182,11 @@ def describe_loss(loss: float) -> str:
 
     It may have more: the set of a method that maximises something else need not be the best.
     """
-    if abs(loss) < NO_LOSS:
+    if abs(loss) <= ROUND_OFF:
         return "as good"
     if 1 - loss >= MAX_RATIO_IN_PERCENT:
-        return f"{1 - loss:,.0f} times better"
-    share = 100 * abs(loss)
-    size = f"{share:.1f} %" if share < 10 else f"{share:.0f} %"
+        return f"{1 - loss:,.0f} times as good"
+    size = percent(abs(loss)) if abs(loss) < 0.0995 else f"{100 * abs(loss):.0f} %"
     return f"{size} less" if loss > 0 else f"better by {size}"
 
 

@@ -158,14 +158,13 @@ def make_claim(
     X = filled(data)
     echo_notes(data.notes)
     problem = lda_problem(X, data.y, shrinkage)
-    measure = "logdet" if criterion == "auto" else criterion
     with common.progress_bar() as progress:
         if time_limit > 0:
-            warm_up(problem.pencil, len(chosen), measure, proof is not None, progress)
+            warm_up(problem.pencil, len(chosen), criterion, proof is not None, progress)
         certificate = certify(
             problem.pencil,
             chosen,
-            measure,
+            criterion,
             time_limit,
             n_jobs=common.count_jobs(jobs),
             callback=common.show_search(progress),
@@ -250,7 +249,8 @@ def warm_up(
     from ..search.solve import solve
     from .warmup import small_pencils
 
-    algorithm = choose_algorithm(make_problem(pencil, k, criterion))
+    problem = make_problem(pencil, k, criterion)
+    algorithm = choose_algorithm(problem)
     is_told = False
 
     def tell(event: SearchEvent) -> None:
@@ -265,7 +265,7 @@ def warm_up(
             options["proof"] = Path(folder) / "proof"
         for small, size in small_pencils():
             with suppress(InputError):  # not made for this kind of pencil
-                found = solve(small, size, algorithm, criterion, **options)
+                found = solve(small, size, algorithm, problem.criterion, **options)
                 if str(found.status) == "interrupted":  # a search takes Ctrl-C for its end only
                     raise KeyboardInterrupt("nothing is proved yet")
 
@@ -310,7 +310,7 @@ def echo_claim(claim: Claim) -> None:
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")
     settings = f"{found.criterion}, shrinkage {claim.problem.shrinkage:.3g}"
     click.echo(f"score   {found.objective:.6g} ({settings})")
-    click.echo(f"bound   {describe_gap(found)}")
+    click.echo(f"bound   {found.describe_bound()}")
     click.echo(f"search  {describe_search(found)}")
     if found.better is not None:
         click.echo(f"better  {found.better.objective:.6g}; {found.better.status}")
@@ -327,16 +327,6 @@ def describe_search(found: Certificate) -> str:
     nodes = f"{found.n_nodes:,} node{'' if found.n_nodes == 1 else 's'}"
     end = str(found.status) if found.status.is_early or found.better is None else "finished"
     return f"{found.solver}, {nodes}, {found.seconds:.1f} s; {end}"
-
-
-def describe_gap(found: Certificate) -> str:
-    """Bound and gap; the unit of the gap is said where it is not the score."""
-    from ..pencil.wording import rounded_up
-
-    if found.bound == float("inf"):
-        return "unknown"
-    unit = "" if found.objective >= found.scale else f" of the scale {found.scale:.4g}"
-    return f"{found.bound:.6g}, gap {rounded_up(100 * found.gap)} %{unit}"
 
 
 def echo_features(claim: Claim) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError
+from ..pencil.wording import counted
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
 from ._tables import resolve_floor, take_log2
@@ -253,10 +254,11 @@ def problem_lines(problem: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     n, sizes = problem["n_samples"], problem["block_sizes"]
     features = " + ".join(f"{size:,}" for size in sizes)
-    samples = "" if n is None else f"{n:,} samples, "
+    samples = "" if n is None else f"{counted(n, 'sample')}, "
+    noun = "feature" if list(sizes) == [1] else "features"
     k = " + ".join(map(str, problem["k"]))
     kind = problem["kind"]
-    yield "problem", f"{kind}, {problem['criterion']}, k = {k}; {samples}{features} features"
+    yield "problem", f"{kind}, {problem['criterion']}, k = {k}; {samples}{features} {noun}"
     if problem["classes"] is not None:
         yield "classes", listed([f"{label} ({count})" for label, count in problem["classes"]])
     if problem["shrinkage"] is not None:

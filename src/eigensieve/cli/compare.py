@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..pencil.wording import counted
 from . import _common as common
 from ._common import echo_json, echo_notes, echo_table, percent
 from ._outputs import (
@@ -164,7 +165,7 @@ def as_plain(found: Comparison, out: Path) -> dict[str, Any]:
 def echo_comparison(found: Comparison, out: Path) -> None:
     """One line per method, the smallest error first."""
     classes = common.describe_classes(found.source.labels)
-    click.echo(f"{len(found.source.names)} features, {classes}\n")
+    click.echo(f"{counted(len(found.source.names), 'feature')}, {classes}\n")
     header = ["method", "error", "95 % interval", f"against {found.reference}", "balanced", "AUC",
               "features", "stability"]  # fmt: skip
     rows = []

@@ -61,6 +61,8 @@ def describe_table(table: NamedTable) -> dict[str, str]:
     """What one should know before fitting, in words."""
     import numpy as np
 
+    from ..pencil.wording import counted
+
     n, p = table.X.shape
     counts = Counter(table.y.tolist())
     repeated = p - len(set(table.names))
@@ -70,7 +72,7 @@ def describe_table(table: NamedTable) -> dict[str, str]:
         "table": f"{table.name} ({table.source})",
         "size": f"{n} samples x {p} features",
         "classes": ", ".join(f"{label} {count}" for label, count in counts.most_common()),
-        "features": first + (f" ({repeated} repeated names)" if repeated else ""),
+        "features": first + (f" ({counted(repeated, 'repeated name')})" if repeated else ""),
         "values": f"{table.X.min():g} to {table.X.max():g}"
-        + (f", {constant} constant columns" if constant else ""),
+        + (f", {counted(constant, 'constant column')}" if constant else ""),
     }

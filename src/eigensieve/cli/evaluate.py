@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Counts of true against predicted classes, and the error they make.
+    """Counts of true against predicted classes, the error they make, and the probabilities.
 
     A class without samples has no recall (None), and no part in the balanced error.
     """
@@ -31,6 +31,8 @@ class Evaluation:
     classes: tuple[str, ...]
     confusion: np.ndarray
     error: ErrorEstimate
+    log_loss: float
+    brier: float
 
     @property
     def recall(self) -> list[float | None]:
@@ -83,6 +85,7 @@ def evaluate_model(rule: LinearModel, X: np.ndarray, y: np.ndarray, how: str) ->
     """Compare the model's predictions with the truth."""
     import numpy as np
 
+    from ..studies.calibration import brier_score, log_loss
     from ..studies.estimates import error_estimate
 
     unseen = sorted(set(y.tolist()).difference(rule.classes))
@@ -98,7 +101,14 @@ def evaluate_model(rule: LinearModel, X: np.ndarray, y: np.ndarray, how: str) ->
     for truth, guess in zip(y.tolist(), predicted.tolist()):
         confusion[place[truth], place[guess]] += 1
     wrong = int(np.count_nonzero(predicted != y))
-    return Evaluation(rule.classes, confusion, error_estimate(wrong, len(y), how))
+    log_proba, code = rule.predict_log_proba(X), np.array([place[label] for label in y.tolist()])
+    return Evaluation(
+        rule.classes,
+        confusion,
+        error_estimate(wrong, len(y), how),
+        log_loss(log_proba, code),
+        brier_score(np.exp(log_proba), code),
+    )
 
 
 def as_plain(found: Evaluation) -> dict[str, Any]:
@@ -108,6 +118,8 @@ def as_plain(found: Evaluation) -> dict[str, Any]:
         "error": found.error.error,
         "interval": [found.error.low, found.error.high],
         "balanced_error": found.balanced_error,
+        "log_loss": found.log_loss,
+        "brier": found.brier,
         "recall": dict(zip(found.classes, found.recall)),
         "classes": list(found.classes),
         "confusion": found.confusion.tolist(),
@@ -118,7 +130,8 @@ def echo_evaluation(found: Evaluation) -> None:
     """Error, and true (rows) against predicted (columns) classes."""
     click.echo(f"samples         {found.error.n_samples}")
     click.echo(f"error           {describe_error(found.error)}")
-    click.echo(f"balanced error  {percent(found.balanced_error)}\n")
+    click.echo(f"balanced error  {percent(found.balanced_error)}")
+    click.echo(f"probabilities   log-loss {found.log_loss:.3f}, Brier score {found.brier:.3f}\n")
     click.echo("True classes in rows, predicted classes in columns:\n")
     rows = (
         [label, *map(str, counts), "-" if recall is None else percent(recall)]

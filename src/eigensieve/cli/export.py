@@ -25,6 +25,7 @@ def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> Non
     """
     from ..io.model import load_model
     from ..io.onnx_export import to_onnx
+    from ..pencil.wording import counted
 
     model = find_model(model)
     if file.resolve() == model.resolve():
@@ -36,4 +37,5 @@ def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> Non
         features, classes = list(rule.features), list(rule.classes)
         echo_json({"file": str(file), "dtype": dtype, "features": features, "classes": classes})
     else:
-        click.echo(f"{file}: {len(rule.features)} features, {len(rule.classes)} classes, {dtype}")
+        size = counted(len(rule.features), "feature")
+        click.echo(f"{file}: {size}, {len(rule.classes)} classes, {dtype}")

@@ -30,7 +30,7 @@ FILES = (REPORT, RESULTS)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--list", "as_list", is_flag=True, help="List the experiments, and run none.")
 @click.option(
-    "--quick", is_flag=True, help="Fewer repetitions: two minutes for everything, not twenty."
+    "--quick", is_flag=True, help="Fewer repetitions: minutes for everything, not half an hour."
 )
 @click.option("--fresh", is_flag=True, help="Run everything anew, whatever earlier runs have kept.")
 @click.option(
@@ -46,9 +46,9 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **options:
     """The papers' tables and figures, regenerated and judged cell by cell.
 
     NAME is a paper (moghaddam2006) or one of its tables and figures (moghaddam2006/figure1);
-    without a name everything is run. Every cell is said to match, to differ, or not to be had,
-    by the tolerance that is stated with the experiment. The data sets are the .npz files of the
-    folder that the variable EIGENSIEVE_DATA names.
+    without a name everything is run. Every cell is said to match or to differ, or that it cannot
+    be told or had, by the rule that is stated with the experiment. The data sets are the .npz
+    files of the folder that the variable EIGENSIEVE_DATA names.
     """
     from ..experiments.catalogue import find_experiments
 
@@ -177,7 +177,7 @@ def echo_result(result: Result, show_all: bool) -> None:
 
 def echo_cells(cells: Sequence[Cell]) -> None:
     """The verdict first: it must not fall off a narrow terminal."""
-    from ..experiments.words import ours_text, printed_text
+    from ..experiments.words import AGREES, ours_text, printed_text, value_text
 
     rows, last = [], None
     for cell in cells:
@@ -187,6 +187,17 @@ def echo_cells(cells: Sequence[Cell]) -> None:
             printed_text(cell.published), printed_text(cell.checked) + mark,
         ])  # fmt: skip
         last = cell.row
+        rows += [
+            [
+                "",
+                "",
+                f"- {common.shorten(reading.name, 48)}",
+                value_text(reading.ours, cell),
+                AGREES[reading.agrees],
+                "",
+            ]
+            for reading in cell.readings
+        ]
     header = ["verdict", "", "what", "ours", "published", "earlier run"]
     used = [j for j in range(len(header)) if any(row[j] for row in rows)]
     left = {i for i, j in enumerate(used) if j < 3}
@@ -238,16 +249,15 @@ def finish(
     if options["as_json"]:
         echo_json(as_plain(results, left, out))
         return
-    ran = [result for result in results if result.measured is not None]
-    if not ran:
+    if all(result.measured is None for result in results):
         return
-    if len(ran) > 1:
+    if len(results) > 1:
         click.echo("")
-        echo_overview(ran)
-    n = f"{len(ran)} experiment{'' if len(ran) == 1 else 's'}"
-    click.echo(f"\n{n}, {seconds:.0f} s: {count_text(ran)}")
-    if confirmed_text(ran):
-        click.echo(confirmed_text(ran))
+        echo_overview(results)
+    n = f"{len(results)} experiment{'' if len(results) == 1 else 's'}"
+    click.echo(f"\n{n}, {seconds:.0f} s: {count_text(results)}")
+    if confirmed_text(results):
+        click.echo(confirmed_text(results))
     click.echo(f"\nreport:  {out / REPORT}\nresults: {out / RESULTS}")
     if options["quick"]:
         echo_notes(["this was a quick run: verdicts rest on few repetitions"])
@@ -256,10 +266,11 @@ def finish(
 def echo_overview(results: Sequence[Result]) -> None:
     """One line per experiment."""
     from ..experiments.judge import Verdict
+    from ..experiments.words import count_verdicts
 
     shown = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN, Verdict.CANNOT)
     rows = [
-        [r.experiment.name, *(str(r.count(verdict) or "") for verdict in shown),
+        [r.experiment.name, *(str(count_verdicts([r])[verdict] or "") for verdict in shown),
          "{} of {}".format(*r.n_confirmed) if r.n_confirmed[1] else ""]
         for r in results
     ]  # fmt: skip

@@ -149,7 +149,7 @@ def run_small_group_lasso() -> None:
     """A path of group-lasso optimal scoring."""
     import numpy as np
 
-    from ..scoring.gloss import gloss_path
+    from ..estimators.gloss_path import gloss_path
 
     gloss_path(np.random.default_rng(0).normal(size=(24, 30)), np.arange(24) % 3, [0.5, 0.1])
 

@@ -3,7 +3,8 @@
 The paper tells of "synthetic stochastic Brownian processes of various degrees of smoothness", and
 no more. Here a process is fractional Brownian motion at the times 1 ... n, its Hurst exponent
 uniform in [.1, .9] (rough to smooth; .5 is Brownian motion itself), and a covariance matrix is that
-of 64 sampled paths.
+of some sampled paths, 64 if nothing else is said. How many decides how far greedy search falls
+behind: the fewer, the farther.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ HURST = (0.1, 0.9)
 PATHS = 64
 
 
-def brownian_covariances(count: int, rng: np.random.Generator, n: int = 16) -> np.ndarray:
+def brownian_covariances(
+    count: int, rng: np.random.Generator, n: int = 16, *, paths: int = PATHS
+) -> np.ndarray:
     """Sample covariances (count, n, n) of fractional Brownian motion, each of its own smoothness.
 
-    Of 64 paths, with divisor 64: positive definite for n < 64.
+    Centred, with the number of paths for divisor: positive definite where that is above n.
 
     Examples
     --------
@@ -28,13 +31,18 @@ def brownian_covariances(count: int, rng: np.random.Generator, n: int = 16) -> n
     twice = 2 * rng.uniform(*HURST, size=(count, 1, 1))
     t = np.arange(1.0, n + 1)
     C = (t[:, None] ** twice + t**twice - np.abs(t[:, None] - t) ** twice) / 2
-    paths = rng.normal(size=(count, PATHS, n)) @ np.linalg.cholesky(C).transpose(0, 2, 1)
-    paths -= paths.mean(axis=1, keepdims=True)
-    return np.asarray(paths.transpose(0, 2, 1) @ paths / PATHS)
+    X = rng.normal(size=(count, paths, n)) @ np.linalg.cholesky(C).transpose(0, 2, 1)
+    X -= X.mean(axis=1, keepdims=True)
+    return np.asarray(X.transpose(0, 2, 1) @ X / paths)
 
 
 def draw_pairs(
-    count: int, rng: np.random.Generator, n: int = 16, *, rank_one: bool = False
+    count: int,
+    rng: np.random.Generator,
+    n: int = 16,
+    *,
+    rank_one: bool = False,
+    paths: int = PATHS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (A, B) of covariances.
 
@@ -51,7 +59,7 @@ def draw_pairs(
     >>> np.linalg.matrix_rank(A).tolist()
     [1, 1, 1, 1, 1]
     """
-    A, B = brownian_covariances(count, rng, n), brownian_covariances(count, rng, n)
+    A, B = (brownian_covariances(count, rng, n, paths=paths) for _ in range(2))
     if rank_one:
         d = np.linalg.cholesky(A) @ rng.normal(size=(count, n, 1))
         A = d @ d.transpose(0, 2, 1)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..pencil.checks import check_k
 from ..pencil.criteria import fix_signs
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import GroupLassoSolution
@@ -17,7 +16,7 @@ from ._projected import ProjectedClassifier
 from ._rules import RULES, Rule, make_linear_rule, make_rule
 
 ENDED = 1e-5  # alpha at which a path without a ridge has no more to give
-GLOSS_RULES = ("penalized", *RULES)
+GLOSS_RULES = (*RULES, "penalized")
 
 
 class GlossClassifier(ProjectedClassifier):
@@ -84,17 +83,3 @@ def tell_if_not(k: int, found: int, alpha: float, of: str = "", stacklevel: int 
             UserWarning,
             stacklevel=stacklevel,
         )
-
-
-def count_components(wanted: Any, most: int) -> int:
-    """The number of directions: all there are, or as many as are wanted."""
-    if wanted is None:
-        return most
-    m = check_k(wanted, "n_components")
-    if m > most:
-        warnings.warn(
-            f"n_components is {m}, but there are {most} directions; finding {most}",
-            UserWarning,
-            stacklevel=3,
-        )
-    return min(m, most)

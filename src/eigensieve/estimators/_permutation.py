@@ -19,6 +19,7 @@ class PermutationTest:
     Attributes
     ----------
     p_values : array (n_components,), never falling from one component to the next
+        Never below 1 / (1 + n_permutations).
     statistics : array (n_components,)
         What the search maximises, for each component of the data as they are.
     null : array (n_permutations,)

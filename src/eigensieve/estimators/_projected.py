@@ -20,6 +20,7 @@ from ..tables.kinds.big_table import BigTable, count_per_block, equal_blocks
 from ..tables.operators.device_rows import take_columns
 from ._partial import check_fitted
 from ._rules import LinearRule, Rule, check_priors
+from ._shared import clip_components
 from ._validation import (
     labels_on_host,
     read_columns,
@@ -38,6 +39,7 @@ class ProjectedClassifier(
     """
 
     priors: ArrayLike | None
+    n_components: int | None = None
     # whether it is fitted to sparse matrices and to tables that are read in blocks
     _takes_tables = False
     # whether blocks will do for the fit: else what is not sparse must lie in memory then
@@ -61,6 +63,11 @@ class ProjectedClassifier(
         data = require_in_memory(X, type(self).__name__)
         return validate_table(self, data, reset=True, accept_sparse=False, min_samples=2)
 
+    def _count_directions(self, stacklevel: int = 4) -> int:
+        """As many as n_components says, or all that so many classes have."""
+        K = self.classes_.size
+        return clip_components(self.n_components, K - 1, f"{K} classes", stacklevel)
+
     def _set_directions(
         self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray, support: Any = None
     ) -> None:
@@ -76,6 +83,7 @@ class ProjectedClassifier(
         self.selected_features_ = S if names is None else names[S]
         self.sparsity_ = float(np.mean(scalings == 0))
         self.n_components_ = self._n_features_out = scalings.shape[1]
+        self.temperature_ = 1.0  # a study fits another to predictions of samples left out
 
     def _set_rule(self, rule: Rule) -> None:
         """Classify projected rows by this rule."""
@@ -119,13 +127,19 @@ class ProjectedClassifier(
         return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities; see the notes of the class on what they are worth."""
+        """Class probabilities, (n, n_classes).
+
+        The softmax of the scores divided by ``temperature_``, which is 1 after a fit. With rule
+        "1-nn" they are 0 or 1. After a fit they are too sure of themselves: the class means and
+        the covariance count as known, and the features were selected on the same samples. A study
+        fits the temperature to its predictions of samples left out.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
         scores = self._scores(X)
-        return self._rule.log_proba(scores)
+        return self._rule.log_proba(scores / self.temperature_)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose class is predicted right."""

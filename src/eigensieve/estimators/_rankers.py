@@ -236,7 +236,7 @@ def _pull(Z: Any, Y: np.ndarray, scores: Any) -> np.ndarray:
 
 def _qalpha_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
     n_clusters = min(int(code.max()) + 1, *X.shape)
-    found = find_weights(X.T, n_clusters, center=True, random_state=seed)
+    found = find_weights(X, n_clusters, center=True, random_state=seed)
     return order_by_alpha(found.alpha)
 
 
@@ -244,7 +244,7 @@ def _qalpha_of_sparse(X: Any, code: np.ndarray, seed: int) -> np.ndarray:
 def qalpha(Z: np.ndarray, code: np.ndarray, seed: int) -> np.ndarray:
     """Q-alpha's weights (Wolf & Shashua 2005) for as many clusters as classes; no label is used."""
     n_clusters = min(int(code.max()) + 1, *Z.shape)
-    return order_by_alpha(find_weights(Z.T, n_clusters, random_state=seed).alpha)
+    return order_by_alpha(find_weights(Z, n_clusters, random_state=seed).alpha)
 
 
 def order_by_alpha(alpha: np.ndarray) -> np.ndarray:

@@ -26,6 +26,9 @@ MIN_VARIANCE = 1e-6
 class Rule(ABC):
     """Scores of projected rows, one per class."""
 
+    # whether probabilities are a softmax of the scores: then these may be divided by a temperature
+    has_softmax = True
+
     @abstractmethod
     def scores(self, Z: np.ndarray) -> np.ndarray:
         """(n, K); the largest wins."""
@@ -47,6 +50,8 @@ class LinearRule(Rule):
 
 class NearestSample(Rule):
     """1-NN: the class of the nearest training row; scores are minus the distances."""
+
+    has_softmax = False
 
     def __init__(self, Z: np.ndarray, code: np.ndarray, n_classes: int) -> None:
         self.trees = [KDTree(Z[code == k]) for k in range(n_classes)]

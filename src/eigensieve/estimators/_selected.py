@@ -24,13 +24,13 @@ class SelectedLDA(ProjectedClassifier):
 
     _takes_tables = True
 
-    def _set_projection(self, stats: ClassStats, small: Pencil, S: np.ndarray, m: int) -> None:
-        """All but the rule: from statistics of the table, the pencil of the columns S alone, and m.
+    def _set_projection(self, stats: ClassStats, small: Pencil, S: np.ndarray) -> None:
+        """All but the rule: from statistics of the table and the pencil of the columns S alone.
 
         All of S count as selected, also constant ones, which have no weight.
         """
         most = min(stats.classes.size - 1, S.size)
-        m = min(m, most)
+        m = most if self.n_components is None else min(self.n_components, most)
         values, vectors = generalized_eigh(small.A, small.B)
         scalings = np.zeros((stats.n_features, m))
         scalings[S] = fix_signs(vectors[:, :m])

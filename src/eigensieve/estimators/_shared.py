@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,11 +18,12 @@ from ..pencil.pencil import Pencil
 from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
 from ..search.quick_bound import root_bound
+from ..search.solve import solve
 
 CERTIFICATES = ("root", "none")
-NOT_OF_A_SOLVER = {
-    "pencil", "k", "solver", "criterion", "include", "exclude", "time_limit", "random_state",
-}  # fmt: skip
+# What `solve` takes beside the options of a solver, and solver_options may say, too.
+OF_A_RUN = {"n_jobs", "client", "callback", "proof"}
+NOT_OF_A_SOLVER = set(inspect.signature(solve).parameters) - OF_A_RUN
 
 
 def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
@@ -37,6 +39,20 @@ def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
             stacklevel=stacklevel,
         )
     return min(number, p)
+
+
+def clip_components(wanted: Any, most: int, what: str, stacklevel: int = 3) -> int:
+    """n_components: all there are for None, and no more than that; a warning says of what."""
+    if wanted is None:
+        return most
+    m = check_k(wanted, "n_components")
+    if m > most:
+        warnings.warn(
+            f"n_components is {m}, but {what} have at most {most}; finding {most}",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    return min(m, most)
 
 
 def feature_indices(wanted: Any, names: np.ndarray | None, p: int, what: str) -> np.ndarray:
@@ -70,9 +86,11 @@ def check_solver_options(options: Any) -> dict[str, Any]:
     given = dict(options or {})
     taken = sorted(set(given) & NOT_OF_A_SOLVER)
     if taken:
+        advice = "set it on the estimator"
+        if taken[0] == "gap_tol":
+            advice = "optimal means the same for every estimator; gap_tol is of eigensieve.solve"
         raise OptionError(
-            f"solver_options has {taken[0]!r}: that is no option of a solver; set it on the "
-            "estimator"
+            f"solver_options has {taken[0]!r}: that is no option of a solver; {advice}"
         )
     return given
 
@@ -82,7 +100,7 @@ def search_options(estimator: Any) -> dict[str, Any]:
     return {
         "solver": estimator.solver,
         "time_limit": estimator.time_limit,
-        "random_state": draw_seed(estimator.random_state),
+        "random_state": as_seed(estimator.random_state),
         **check_solver_options(estimator.solver_options),
     }
 
@@ -129,10 +147,19 @@ def with_certificate(
     return replace(solution, bound=bound, status=status)
 
 
-def draw_seed(random_state: Any) -> int | None:
-    """A seed for the solver from what scikit-learn allows; None stays None."""
+def as_seed(random_state: Any) -> int:
+    """A seed from what scikit-learn allows: a number is the seed itself, and None is 0.
+
+    So that estimators and functions of this package agree, and no two calls differ.
+    """
     if random_state is None:
-        return None
+        return 0
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -36,11 +36,15 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
         G = self._find_directions(family)
         self._set_directions(G, family.mean, family.means)
         m = G.shape[1]
-        separation = np.append(np.square(family.correlations), np.zeros(m))[:m]
-        self.explained_variance_ratio_ = separation / np.square(family.correlations).sum()
+        self.explained_variance_ratio_ = self._separation(family.correlations, m)
         Z = self._project(data)
         self.orthogonality_error_ = float(np.linalg.norm(Z.T @ Z / len(Z) - np.eye(m)) / np.sqrt(m))
         self._set_rule(make_rule(self.rule, Z, code, self.priors_))
+
+    def _separation(self, correlations: np.ndarray, m: int) -> np.ndarray:
+        """The share of each of the m directions in trace(G'S_b G)."""
+        squares = np.square(correlations)
+        return np.append(squares, np.zeros(m))[:m] / squares.sum()
 
     def _tell_if_inexact(self) -> None:
         """Scores that should be uncorrelated and are not: the scales of columns differ too much."""

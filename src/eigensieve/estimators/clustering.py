@@ -15,6 +15,7 @@ from ..q_alpha.options import QAlphaOptions
 from ..q_alpha.relevance import leading_samples
 from ..tables.kinds.frames import plain_frame
 from ..tables.operators.scaled_rows import scaled_rows
+from ._shared import as_seed
 
 
 def spectral_clusters(
@@ -24,7 +25,7 @@ def spectral_clusters(
     center: bool = True,
     scale: bool = True,
     n_init: int = 10,
-    random_state: Any = 0,
+    random_state: Any = None,
 ) -> np.ndarray:
     """Cluster the rows of a table of selected features, as Wolf & Shashua (2005) do.
 
@@ -39,7 +40,7 @@ def spectral_clusters(
         Whether features are centred and scaled first. ``scale=False`` for weighted columns: scaling
         would take the weights off.
     n_init : starts of k-means
-    random_state : seed of k-means
+    random_state : seed of k-means; None is 0
 
     Returns
     -------
@@ -63,6 +64,6 @@ def spectral_clusters(
     options = QAlphaOptions(center=center, scale=scale)  # which checks them
     rows = scaled_rows(table, center=options.is_centred, scale=bool(options.scale))
     Q = leading_samples(rows, k)
-    found = KMeans(k, n_init=n_init, random_state=random_state).fit_predict(Q)
+    found = KMeans(k, n_init=n_init, random_state=as_seed(random_state)).fit_predict(Q)
     _, first, code = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[code]

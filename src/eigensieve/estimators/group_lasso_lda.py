@@ -15,7 +15,7 @@ from ..scoring.penalty_search import solve_at, solve_for
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
 from ..tables.column_statistics import class_sums
-from ._gloss import GLOSS_RULES, GlossClassifier, count_components, tell_if_not
+from ._gloss import GLOSS_RULES, GlossClassifier, tell_if_not
 from ._partial import add_part, counting, wait_for_more
 from ._rules import check_priors, check_rule
 from ._shared import clip_k, warn_or_reraise
@@ -52,18 +52,20 @@ class GroupLassoLDA(GlossClassifier):
         directions.
     n_components : int, optional
         The number of directions, the leading ones; by default all, at most n_classes - 1.
-    rule : "penalized", "lda", "centroid" or "1-nn"
-        How the projected rows are classified. "penalized": the penalised LDA itself, with
-        covariance S (the paper's). "lda": LDA with their own covariance: **take it for few
-        features**, where the penalty makes S large and the priors weigh too much. Nearest class
-        mean; nearest row.
+    rule : "lda", "penalized", "centroid" or "1-nn"
+        How the projected rows are classified. "lda": LDA with their own covariance within the
+        classes. "penalized": the paper's, the penalised LDA itself with covariance S; with few
+        features the penalty makes S large, the priors decide, and rare classes are never predicted.
+        Nearest class mean; nearest row.
     priors : array (n_classes,) or "balanced", optional
-        Class probabilities, for "penalized" and "lda"; the frequencies by default, equal
+        Class probabilities, for "lda" and "penalized"; the frequencies by default, equal
         if "balanced".
     solver : "auto", "working-set", "dual" or "variational"
-        All find the same optimum. "auto" is the dual for within="diagonal" (with at most 21
-        classes, and columns that vary within them), else the working set; "variational" is the
-        paper's algorithm, for comparison.
+        The problem has one optimum, as a rule; ``solution_.status`` says whether it was reached.
+        "auto" is the dual for within="diagonal" (with at most 21 classes, and columns that vary
+        within them), else the working set; "variational" is the paper's algorithm, for comparison:
+        hundreds of times slower, and with a ConvergenceWarning where 50,000 linear systems do not
+        suffice.
     tol : float, default 1e-10
         How far the optimality conditions may be off, as a share of lambda w_j.
     time_limit : seconds for the search
@@ -85,6 +87,7 @@ class GroupLassoLDA(GlossClassifier):
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
         ``intercept_``.
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -129,7 +132,7 @@ class GroupLassoLDA(GlossClassifier):
         weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
         n_components: int | None = None,
-        rule: str = "penalized",
+        rule: str = "lda",
         priors: ArrayLike | None = None,
         solver: str = "auto",
         tol: float = TOL,
@@ -152,7 +155,7 @@ class GroupLassoLDA(GlossClassifier):
         self.__dict__.pop("_partial", None)
         self._check_options()
         data, code = self._take_data(X, y)
-        m = count_components(self.n_components, self.classes_.size - 1)
+        m = self._count_directions()
         k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
         sums, training = class_sums(data, code), (data, code)
         if sums is None:
@@ -191,7 +194,7 @@ class GroupLassoLDA(GlossClassifier):
         problem = ScoringProblem.from_stats(stats, **self._problem_options())
         self.classes_ = stats.classes
         self.priors_ = check_priors(self.priors, stats.priors)
-        m = count_components(self.n_components, self.classes_.size - 1)
+        m = self._count_directions()
         k = None if self.alpha is not None else clip_k(self.n_features_to_select, stats.n_features)
         with counting(self, partial):
             return self._finish(problem, stats, k, m)

@@ -20,7 +20,7 @@ from ..scoring.options import check_alpha, check_alphas, check_method
 from ..scoring.penalty_search import solve_at, solve_path
 from ..scoring.scoring import ScoringProblem
 from ..scoring.solution import TOL
-from ._gloss import GLOSS_RULES, GlossClassifier, count_components
+from ._gloss import GLOSS_RULES, GlossClassifier
 from ._rules import check_priors, check_rule, make_rule
 from ._shared import warn_or_reraise
 from ._validation import read_columns
@@ -82,7 +82,7 @@ class GroupLassoLDACV(GlossClassifier):
         weights: ArrayLike | str | None = None,
         ridge: Any = 0.0,
         n_components: int | None = None,
-        rule: str = "penalized",
+        rule: str = "lda",
         priors: ArrayLike | None = None,
         cv: Any = 10,
         selection: str = "best",
@@ -113,7 +113,7 @@ class GroupLassoLDACV(GlossClassifier):
         check_rule(self.rule, self.priors, GLOSS_RULES)
         data, code = self._take_data(X, y)
         data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
-        most = count_components(self.n_components, self.classes_.size - 1)
+        most = self._count_directions()
         budget = Budget()
         # what is wrong with the options is told here, once
         problem = ScoringProblem.from_data(data, code, **self._problem_options())

@@ -22,7 +22,7 @@ from ..scoring.penalized_lda import (
 from ..tables.column_statistics import ColumnStats
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
-from ._shared import warn_or_reraise
+from ._shared import clip_components, warn_or_reraise
 
 BIGGEST = float(np.finfo(np.float64).max)
 
@@ -33,13 +33,14 @@ class PenalizedLDA(ProjectedClassifier):
     Direction b_k maximises ``b'S_b^k b - alpha l_k sum_j |s_j b_j|`` subject to b'Db <= 1 (Witten
     & Tibshirani 2011). D = diag(s_j^2) holds the within-class variances, S_b^k is the scatter
     between the classes without what the earlier directions explain, l_k the largest eigenvalue of
-    D^-1/2 S_b^k D^-1/2. For any number of columns; the scales of columns do not matter.
+    D^-1/2 S_b^k D^-1/2. For any number of columns; without a ridge their scales do not matter.
 
     Parameters
     ----------
     alpha : float or "auto"
         The lasso penalty, in units of the largest eigenvalue: 0 uses all features. "auto" is
-        1 / sqrt(number of columns), the largest with which no direction can vanish. From some value
+        1 / sqrt(number of columns), the largest with which no direction can vanish whatever the
+        data are (without fusion; with it, give a smaller number). From some value
         on (about twice that if many features matter a little, more if a few matter much) nothing is
         left: an error, which says where. Choose alpha by cross-validation.
     fusion : float, default 0
@@ -69,20 +70,23 @@ class PenalizedLDA(ProjectedClassifier):
     explained_variance_ratio_ : b'S_b^k b of each direction as a share of trace(D^-1 S_b)
         Sums to 1 at most; with alpha = 0 these are the shares of the eigenvalues.
     n_iter_ : array (n_components,), steps
+    n_components_ : the number of directions
     sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features that any direction uses
     selected_features_ : their names (or indices), in column order
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
         ``intercept_``.
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
     -----
     Constant columns are never used, and with fusion the columns beside them are neighbours. A
     column that is constant within every class but not altogether is an error unless ridge > 0.
-    Copies of a column get equal weights. The problem is not convex: the answer is a stationary
-    point, reached from the leading eigenvector. The largest entry of a direction is positive.
+    Copies of a column get equal weights without fusion. The problem is not convex: the answer is a
+    stationary point, reached from the leading eigenvector. The largest entry of a direction is
+    positive.
     Probabilities with "centroid" are those of Gaussians with covariance I of the projected rows and
     equal class sizes: too sure of themselves where the features of a direction are correlated.
 
@@ -180,14 +184,12 @@ class PenalizedLDA(ProjectedClassifier):
         most = count_directions(root)
         if most == 0:
             raise InputError("the class means are all equal: no direction separates the classes")
-        wanted = most if self.n_components is None else self.n_components
-        if wanted > most:
-            self._tell_of_fewer(most, "the class means span no more")
+        wanted = clip_components(self.n_components, most, "these class means", stacklevel=4)
         is_auto = isinstance(self.alpha, str)
         self.alpha_ = safe_alpha(root.shape[1]) if is_auto else float(self.alpha)
         found = find_directions(
             root,
-            min(wanted, most),
+            wanted,
             alpha=self.alpha_,
             fusion=self.fusion,
             tol=self.tol,
@@ -196,16 +198,14 @@ class PenalizedLDA(ProjectedClassifier):
         m = found.vectors.shape[1]
         if m == 0:
             raise InputError(self._explain_nothing(root))
-        if self.n_components is not None and m < min(wanted, most):
-            self._tell_of_fewer(m, f"alpha = {self.alpha_:g} leaves nothing of the next")
+        if self.n_components is not None and m < wanted:
+            warnings.warn(
+                f"n_components is {self.n_components}; finding {m}: alpha = {self.alpha_:g} "
+                "leaves nothing of the next",
+                UserWarning,
+                stacklevel=3,
+            )
         return found
-
-    def _tell_of_fewer(self, count: int, why: str) -> None:
-        warnings.warn(
-            f"n_components is {self.n_components}; finding {count}: {why}",
-            UserWarning,
-            stacklevel=4,
-        )
 
     def _explain_nothing(self, root: np.ndarray) -> str:
         largest = largest_alpha(root, fusion=self.fusion, max_iter=self.max_iter)

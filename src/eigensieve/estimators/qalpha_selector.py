@@ -29,7 +29,7 @@ from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
 from ..tables.operators.scaling import working_dtype
-from ._shared import clip_k, draw_seed, warn_or_reraise
+from ._shared import as_seed, clip_k, warn_or_reraise
 from ._validation import take_labels, validate_table
 
 # weights that agree in so many digits of the largest are equal: those of copies need not be alike
@@ -57,8 +57,8 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
     variant : str
         "standard" (the paper's power-embedded method), "basic" (exact Q in every cycle), "ritz"
         (the same weights as standard, at twice the cost; Q ordered), "laplacian" (features scaled
-        but not centred), "gap" (the leading eigenvalues against the
-        others), "supervised" (needs y).
+        but not centred; near chance on most planted features, for comparison only), "gap" (the
+        leading eigenvalues against the others), "supervised" (needs y).
     kernel : None, "linear", "poly", "rbf", "block", a function or "precomputed"
         A kernel between *features*: relations of higher order. A function gets two arrays
         (features, samples) and gives the matrix; for "precomputed", fit gets the matrix (features,
@@ -210,10 +210,7 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):  # a number is the seed, as for `qalpha`
-            seed = draw_seed(seed) or 0
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(as_seed(self.random_state))
         with budget.interruptible():
             self._weigh(data, code, options, budget, rng)
             ended = budget.stop()

@@ -17,7 +17,7 @@ from ..tables.statistics import ClassStats, ClassWeight
 from ._rankers import RANKERS, order_by_alpha
 from ._rules import discriminant
 from ._selected import SelectedLDA, allowed_sizes
-from ._shared import clip_k, draw_seed
+from ._shared import as_seed, clip_k
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class RankedLDA(SelectedLDA):
         Class probabilities; the frequencies by default, or the shares under ``class_weight``.
     class_weight : None, "balanced" or dict of class: weight > 0
         What a sample of each class counts in the LDA, as for `SparseLDA`; not in the ranking.
-    random_state : seed, for "l1" and "qalpha"
+    random_state : seed, for "l1" and "qalpha"; None is 0
 
     Attributes
     ----------
@@ -65,6 +65,7 @@ class RankedLDA(SelectedLDA):
     shrinkage_ : the shrinkage used, found from the selected columns
     n_components_ : the number of directions, n_classes - 1 or, if less, k
     sparsity_ : share of zeros in ``scalings_``
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -130,7 +131,7 @@ class RankedLDA(SelectedLDA):
         """The ranker as a function (X, y) -> order; and the selector that it fits, if any."""
         ranker = self.ranker
         if isinstance(ranker, str) and ranker in RANKERS:
-            seed = draw_seed(self.random_state)
+            seed = as_seed(self.random_state)
             return lambda X, y: RANKERS[ranker](X, y, random_state=seed), None
         if hasattr(ranker, "fit") and not isinstance(ranker, type):
             selector = clone(ranker)
@@ -150,7 +151,7 @@ class RankedLDA(SelectedLDA):
         S = np.sort(prepared.order[:k])
         whole, own = prepared.stats, lda_problem(_take_columns(prepared.stats, S))
         self.shrinkage_ = own.shrinkage
-        self._set_projection(whole, own.pencil, S, k)
+        self._set_projection(whole, own.pencil, S)
         # V'BV = I, and the class means differ in the space of V only: LDA there is LDA on S
         centred = (own.stats.means - own.stats.mean) @ self.scalings_[S]
         self._set_rule(discriminant(centred, np.eye(self.n_components_), self.priors_))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, OptionError
@@ -33,7 +32,9 @@ from ..tables.view_builders import (
 )
 from ._permutation import PermutationTest
 from ._shared import (
+    as_seed,
     check_certificate,
+    clip_components,
     clip_k,
     is_left_to_penalty,
     search_options,
@@ -83,7 +84,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ones were taken out of, in ``solutions_[i].bound``.
     time_limit : seconds for each component
     solver_options : dict of options of that solver
-    random_state : seed, for solvers with random starts
+    random_state : seed, for solvers with random starts; None is 0
 
     Attributes
     ----------
@@ -100,6 +101,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     solution_ : the first of them
     support_ : pair of masks of the features selected for any component
     selected_features_ : pair of their names (or indices), in column order
+    n_components_ : the number of components
+    sparsity_ : share of zeros in the weights of both views
     shrinkage_ : pair, the shrinkage used
     view_names_ : pair, the names of a mapping's views; ("X", "Y") otherwise
     n_features_in_, feature_names_in_ : of X, as everywhere in scikit-learn
@@ -108,7 +111,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Notes
     -----
     Without shrinkage and with all features it is classical CCA. Constant columns are never
-    preferred; of identical columns the first is taken. The scale of a column does not matter.
+    preferred; of identical columns any may be taken, and with shrinkage several: copies count as
+    more evidence. The scale of a column does not matter.
     If a view has no part in a component (its correlation is zero) its weights are zero. Sparse
     views are centred on paper, and never filled in.
 
@@ -216,17 +220,10 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return kx, clip_k(ky, py, f" of view {names[1]!r}")
 
     def _count_components(self, n: int) -> int:
-        m = check_k(self.n_components, "n_components")
         px, py = self.x_mean_.size, self.y_mean_.size
-        most = min(n - 1, px, py)
-        if m > most:
-            warnings.warn(
-                f"n_components is {m}, but {n} samples of {px} and {py} features have at most "
-                f"{most}; finding {most}",
-                UserWarning,
-                stacklevel=4,
-            )
-        return min(m, most)
+        what = f"{n} samples of {px} and {py} features"
+        m = check_k(self.n_components, "n_components")
+        return clip_components(m, min(n - 1, px, py), what, stacklevel=5)
 
     def _search(self, data: _Prepared) -> list[Solution]:
         options, pencil = search_options(self), data.pencil
@@ -260,7 +257,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             np.flatnonzero(mask) if names is None else names[mask]
             for mask, names in zip(self.support_, labels)
         )
-        self._n_features_out = len(self.solutions_)
+        self.n_components_ = self._n_features_out = len(self.solutions_)
+        self.sparsity_ = float(np.mean(np.vstack([self.x_weights_, self.y_weights_]) == 0))
 
     # -- using ---------------------------------------------------------------------
 
@@ -302,14 +300,14 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         n_permutations : int
             The smallest p-value possible is 1 / (1 + n_permutations).
         n_jobs : threads, as in joblib; the result does not depend on it
-        random_state : seed of the permutations
+        random_state : seed of the permutations; None is 0
         """
         number = check_k(n_permutations, "n_permutations")
         worker = clone(self).set_params(certificate="none")
         data = worker._prepare(X, y)
         found = worker._search(data)
         _stop_if_interrupted(found[-1])
-        seeds = check_random_state(random_state).randint(2**31 - 1, size=number)
+        seeds = np.random.RandomState(as_seed(random_state)).randint(2**31 - 1, size=number)
         options = search_options(worker)
         # threads: the data are not copied, and the arithmetic is that of one process
         null = Parallel(n_jobs=n_jobs, prefer="threads")(

@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ..errors import InputError
-from ..pencil.checks import check_k
-from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution
-from ..search.solve import serves, solve, solve_path
+from ..search.solve import solve, solve_path
 from ..tables.builders import LDAProblem, lda_problem, sums_form
 from ..tables.statistics import ClassWeight
 from ._partial import add_part, counting, wait_for_more
@@ -74,7 +71,8 @@ class SparseLDA(SelectedLDA):
         Class probabilities; "balanced" makes them equal. By default the frequencies in the
         training data, or the shares of the classes where ``class_weight`` is given.
     n_components : int, optional
-        Directions kept by `transform`, at most n_classes - 1 (the default); never more than k.
+        Directions kept by `transform`; n_classes - 1 by default. More are clipped with a warning;
+        k features have k directions at most.
     include, exclude : features (names, indices or a mask) that must, or must not, be selected
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
@@ -82,7 +80,7 @@ class SparseLDA(SelectedLDA):
         computes it.
     time_limit : seconds for the search
     solver_options : dict of options of that solver
-    random_state : seed, for solvers with random starts
+    random_state : seed, for solvers with random starts; None is 0
     class_weight : None, "balanced" or dict of class: weight > 0
         What a sample of each class counts in the scatters, hence in the selection: 1, 1/n_k (all
         classes alike) or the weight given (1 for a class that the dict does not name). The
@@ -103,16 +101,19 @@ class SparseLDA(SelectedLDA):
     shrinkage_ : the shrinkage used
     n_components_ : the number of directions
     sparsity_ : share of zeros in ``scalings_``
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
     -----
     A class may have a single sample: it adds nothing to S_w, whatever its weight. The shrinkage
     "auto" does not depend on ``class_weight``. Constant columns are never preferred; of identical
-    columns the first is taken. Features that do not vary within the classes count as
+    columns the first is taken first, and with shrinkage its copies may follow: they count as more
+    evidence. Features that do not vary within the classes count as
     (nearly) perfect. float32 data are computed on in float64. Ctrl-C during `fit` keeps the
     best set so far in the fitted estimator and then raises KeyboardInterrupt. Probabilities are
-    those of the Gaussian model with a common covariance.
+    those of the Gaussian model with a common covariance, too sure of themselves: see
+    `predict_proba`. The final model of a `study` has a temperature.
 
     X may be any table of docs/scale.md: dense or sparse, in memory, on disk, on a cluster or on a
     device. Of one that is not in memory a tall one is read once, in blocks of rows; of a wide one
@@ -240,7 +241,7 @@ class SparseLDA(SelectedLDA):
         )
         self.classes_ = problem.stats.classes
         check_priors(self.priors, problem.stats.priors)
-        self._n_directions()
+        self._count_directions(stacklevel=5)
         p = problem.pencil.size
         include = feature_indices(self.include, names, p, "include")
         exclude = feature_indices(self.exclude, names, p, "exclude")
@@ -248,23 +249,18 @@ class SparseLDA(SelectedLDA):
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return {
-            "criterion": self._resolve_criterion(data.problem.pencil),
+            "criterion": self.criterion,
             "include": data.include,
             "exclude": data.exclude,
             **search_options(self),
         }
-
-    def _resolve_criterion(self, pencil: Pencil) -> str:
-        if self.criterion != "auto":
-            return self.criterion
-        return "logdet" if serves(self.solver, pencil, "logdet") else "lambda_max"
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:
         """The classifier and the projection on the chosen features."""
         stats, S = data.problem.stats, solution.support
         self.solution_, self.shrinkage_ = solution, data.problem.shrinkage
         small = data.problem.pencil.restrict(S)
-        self._set_projection(stats, small, S, self._n_directions())
+        self._set_projection(stats, small, S)
         # of all columns of S: n_components may keep fewer directions than the rule needs; and
         # centred: a large offset of the data must not cancel in the intercept
         centre = self.xbar_[S]
@@ -273,14 +269,6 @@ class SparseLDA(SelectedLDA):
         coef[:, S] = self._rule.weights
         self._set_coef(coef, self._rule.offsets - coef[:, S] @ centre)
         return self
-
-    def _n_directions(self) -> int:
-        """The directions wanted; fewer features than that give fewer."""
-        most = self.classes_.size - 1
-        m = most if self.n_components is None else check_k(self.n_components, "n_components")
-        if m > most:
-            raise InputError(f"n_components is {m}; {most + 1} classes have at most {most}")
-        return m
 
     def _scores(self, X: Any) -> np.ndarray:
         """Straight from the columns, by the coefficients: of two classes the first has 0."""

@@ -16,7 +16,7 @@ from ..scoring.optimal_scoring import ScoredDirection, find_scored_directions
 from ..scoring.options import check_alpha
 from ..scoring.scoring import ScoringProblem
 from ..tables.column_statistics import class_contrasts
-from ._gloss import count_components, tell_if_not
+from ._gloss import tell_if_not
 from ._projected import ProjectedClassifier
 from ._rules import check_rule, make_rule
 from ._shared import clip_k, warn_or_reraise
@@ -65,12 +65,14 @@ class SparseOptimalScoring(ProjectedClassifier):
     sparsity_ : share of zeros in ``scalings_``
     theta_ : array (n_classes, n_components), the scores of the classes, variance 1
     solutions_ : list of GroupLassoSolution, the last lasso of each direction
+    solution_ : the first of them
     alphas_ : array (n_components,), penalties as shares of the largest that leaves a direction
     n_iter_ : array (n_components,), elastic nets that were solved for the final penalty
     explained_variance_ratio_ : share of each direction in the class separation
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
         ``intercept_``.
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -130,7 +132,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         max_iter = check_k(self.max_iter, "max_iter")
         alpha = None if self.alpha is None else check_alpha(self.alpha)
         data, code = self._take_data(X, y)
-        m = count_components(self.n_components, self.classes_.size - 1)
+        m = self._count_directions()
         problem = ScoringProblem.from_data(data, code, weights=self.weights, ridge=self.ridge)
         sizes: list[int | None] = []
         for k in self._wanted(m) if alpha is None else []:
@@ -182,6 +184,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         size = np.sqrt(np.square(scores).sum(axis=0) / problem.n_samples)
         self._set_directions(scalings / size, problem.mean, problem.means)
         self.solutions_ = [d.solution for d in found]
+        self.solution_ = self.solutions_[0]
         self.supports_ = [s.support for s in self.solutions_]
         self.alphas_ = np.array([d.alpha for d in found])
         self.n_iter_ = np.array([d.n_iter for d in found])

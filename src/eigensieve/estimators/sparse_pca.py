@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +22,7 @@ from ._projected import project_rows
 from ._shared import (
     check_certificate,
     check_solver_options,
+    clip_components,
     clip_k,
     is_left_to_penalty,
     search_options,
@@ -64,7 +64,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     time_limit : seconds for each component
     solver_options : dict of options of that solver
         ``rho``, where there is one, may be a number or one number per component.
-    random_state : seed, for solvers with random starts
+    random_state : seed, for solvers with random starts; None is 0
 
     Attributes
     ----------
@@ -75,6 +75,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         earlier components were taken out of, for "spca" to the pencil of the data
     solution_ : the first of them
     support_ : mask (n_features,) of the features selected for any component
+    selected_features_ : their names (or indices), in column order
+    n_components_ : the number of components
+    sparsity_ : share of zeros in ``components_``
     explained_variance_, explained_variance_ratio_
         Plain: variance of each component's scores. Correlated scores count twice.
     adjusted_variance_, adjusted_variance_ratio_
@@ -168,7 +171,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.solution_ = self.solutions_[0]
         self.support_ = np.zeros(pencil.size, dtype=bool)
         self.support_[np.concatenate([s.support for s in self.solutions_])] = True
-        self._n_features_out = len(self.components_)
+        names = getattr(self, "feature_names_in_", np.arange(pencil.size))
+        self.selected_features_ = names[self.support_]
+        self.n_components_ = self._n_features_out = len(self.components_)
+        self.sparsity_ = float(np.mean(self.components_ == 0))
         self._set_variances(pencil)
         for solution in self.solutions_:
             warn_or_reraise(solution.status, solution)
@@ -176,27 +182,21 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _cardinalities(self, n: int, p: int) -> list[int | None]:
         """k of every component; None where a penalty decides."""
+        what = f"{n} samples of {p} features"
         m = check_k(self.n_components, "n_components")
-        most = min(n - 1, p)
-        if m > most:
-            warnings.warn(
-                f"n_components is {m}, but {n} samples of {p} features have at most {most}; "
-                f"finding {most}",
-                UserWarning,
-                stacklevel=3,
-            )
+        m = clip_components(m, min(n - 1, p), what, stacklevel=5)
         ks: Any = self.n_features_to_select
         if is_left_to_penalty(ks, self.solver_options):
-            return [None] * min(m, most)
+            return [None] * m
         if np.ndim(ks) == 0:
-            return [clip_k(ks, p)] * min(m, most)
-        if len(ks) != m:
+            return [clip_k(ks, p)] * m
+        if len(ks) != self.n_components:
             raise InputError(
                 f"n_features_to_select is {ks!r}; give one number, or one for each of the "
-                f"{m} components"
+                f"{self.n_components} components"
             )
         each: list[int | None] = [clip_k(k, p) for k in ks]
-        return each[:most]
+        return each[:m]
 
     def _options(self, ks: list[int | None]) -> list[dict[str, Any]]:
         """The solver's options for every component: a list of penalties is dealt out."""

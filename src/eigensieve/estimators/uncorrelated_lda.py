@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..pencil.checks import check_k
 from ..pursuit.uncorrelated import RANK_TOL, UncorrelatedFamily
+from ._shared import clip_components
 from ._uncorrelated import UncorrelatedClassifier
 
 
@@ -23,9 +22,9 @@ class UncorrelatedLDA(UncorrelatedClassifier):
     Parameters
     ----------
     n_components : int, optional
-        rank(S_b) by default: the solution of smallest dimension. There may be more, up to rank(S_t)
-        (clipped, with a warning): the further directions are those of largest variance, and do not
-        separate the classes of the training rows. Fewer: the leading ones only.
+        rank(S_b) by default, which is n_classes - 1 unless class means depend on each other. More
+        are clipped with a warning: no further direction separates the classes of the training rows.
+        Fewer: the leading ones only.
     rule : "lda", "centroid" or "1-nn"
         How the projected rows are classified: LDA (for n > p that of scikit-learn), nearest class
         mean, nearest training row.
@@ -40,14 +39,16 @@ class UncorrelatedLDA(UncorrelatedClassifier):
     scalings_ : array (n_features, n_components), G, of smallest norm
     canonical_correlations_ : array (rank(S_b),), descending; all 1 for independent samples
     explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
-    rank_ : rank(S_t), the most components there are
+    rank_ : rank(S_t)
     orthogonality_error_ : ``|G'S_t G - I| / sqrt(n_components)``, Frobenius
+    n_components_ : the number of directions
     sparsity_ : share of zeros in ``scalings_``
     support_ : mask (n_features,) of the features used; all but constant ones, as a rule
     selected_features_ : their names (or indices)
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
         ``intercept_``.
+    temperature_ : 1; the scores are divided by it before they become probabilities
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn
 
     Notes
@@ -94,14 +95,6 @@ class UncorrelatedLDA(UncorrelatedClassifier):
         return self
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
-        if self.n_components is None:
-            return family.member()
-        size = check_k(self.n_components, "n_components")
-        if size > family.rank:
-            warnings.warn(
-                f"n_components is {size}, but the rank of the centred data is {family.rank}; "
-                f"finding {family.rank}",
-                UserWarning,
-                stacklevel=4,
-            )
-        return family.member(min(max(size, family.least_dimension), family.rank))[:, :size]
+        most = family.least_dimension
+        m = clip_components(self.n_components, most, "these class means", stacklevel=5)
+        return family.member()[:, :m]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .protocol import Experiment
-from .published import Published, agrees
+from .published import MIN_RUNS, Published, Tolerance, agrees, same_figure
 from .values import Measured, Place, Value
 
 
@@ -20,6 +20,15 @@ class Verdict(StrEnum):
     CANNOT = "cannot be had"
     UNPUBLISHED = "nothing published"
     NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Our figure under one choice that the paper leaves open, and whether it agrees."""
+
+    name: str
+    ours: Value
+    agrees: bool | None
 
 
 @dataclass(frozen=True)
@@ -37,9 +46,11 @@ class Cell:
     confirms : bool or None
         Ours against the earlier reproduction; None where there is none, or it cannot be told.
     why : str
-        Why it differs (from either) or cannot be had, as far as known.
+        Why it differs (from either), cannot be told or cannot be had, as far as known.
     decimals : int or None
         Digits to show after the point.
+    readings : tuple of Reading
+        All of them, where the paper leaves a choice open and several were run.
     """
 
     row: str
@@ -51,16 +62,17 @@ class Cell:
     confirms: bool | None = None
     why: str = ""
     decimals: int | None = None
+    readings: tuple[Reading, ...] = ()
 
 
 def judge_cells(
     experiment: Experiment, measured: Measured | None, missing: tuple[str, ...] = ()
 ) -> list[Cell]:
     """Every cell of an experiment; ``missing`` are data files that were not there."""
-    values = {} if measured is None else measured.cells
+    measured = Measured({}) if measured is None else measured
     return [
-        _judge_cell(experiment, place, values.get(place), missing)
-        for place in _places(experiment, values)
+        _judge_cell(experiment, place, measured, missing)
+        for place in _places(experiment, measured.cells)
     ]
 
 
@@ -75,11 +87,12 @@ def _places(experiment: Experiment, values: Mapping[Place, Value]) -> Iterator[P
 
 
 def _judge_cell(
-    experiment: Experiment, place: Place, ours: Value | None, missing: tuple[str, ...]
+    experiment: Experiment, place: Place, measured: Measured, missing: tuple[str, ...]
 ) -> Cell:
     published, checked = experiment.published.get(place), experiment.checked.get(place)
-    tolerance = experiment.tolerance(place[1])
-    confirms = None
+    ours, tolerance = measured.cells.get(place), experiment.tolerance(place[1])
+    confirms: bool | None = None
+    readings: tuple[Reading, ...] = ()
     if ours is not None and checked is not None:
         confirms = agrees(ours, checked, tolerance, experiment.spread)
     verdict, why = Verdict.NOT_RUN, ""
@@ -89,14 +102,46 @@ def _judge_cell(
     elif ours is not None and published is None:
         verdict = Verdict.UNPUBLISHED
     elif ours is not None and published is not None:
-        same = agrees(ours, published, tolerance, experiment.spread)
-        verdict = {True: Verdict.MATCHES, False: Verdict.DIFFERS, None: Verdict.OPEN}[same]
-    if verdict == Verdict.DIFFERS or confirms is False:
-        why = _find(experiment.why, place)
+        readings = tuple(
+            Reading(name, value, agrees(value, published, tolerance, experiment.spread))
+            for name, value in measured.readings.get(place, {"": ours}).items()
+        )
+        verdict = combine(readings, published, tolerance)
+    known = _find(experiment.why, place)
+    if verdict == Verdict.OPEN:
+        why = _why_open(readings, tolerance, known)
+    elif verdict == Verdict.DIFFERS or confirms is False:
+        why = known
     decimals = experiment.digits.get(place[1])
     if decimals is None:
-        decimals = next((p.decimals for p in (published, checked) if p and not p.is_claim), None)
-    return Cell(*place, published, checked, ours, verdict, confirms, why, decimals)
+        decimals = next((p.decimals for p in (published, checked) if p and p.is_figure), None)
+    shown = readings if len(readings) > 1 else ()
+    return Cell(*place, published, checked, ours, verdict, confirms, why, decimals, shown)
+
+
+def combine(readings: tuple[Reading, ...], published: Published, tolerance: Tolerance) -> Verdict:
+    """One verdict: it must not hinge on a choice that the paper leaves open.
+
+    A figure that no reading gives differs only if all readings give the same one; a limit if all
+    break it.
+    """
+    answers = {reading.agrees for reading in readings}
+    if answers == {True}:
+        return Verdict.MATCHES
+    first = readings[0].ours
+    same = all(same_figure(first, other.ours, tolerance) for other in readings[1:])
+    if answers == {False} and (published.is_claim or same):
+        return Verdict.DIFFERS
+    return Verdict.OPEN
+
+
+def _why_open(readings: tuple[Reading, ...], tolerance: Tolerance, known: str) -> str:
+    if any(r.ours.n is not None and r.ours.n < MIN_RUNS for r in readings):
+        return f"fewer than {MIN_RUNS} runs"
+    if len(readings) > 1 and {reading.agrees for reading in readings} != {None}:
+        hinges = "it hinges on a choice that the paper leaves open"
+        return f"{hinges}: {known}" if known else hinges
+    return f"ours is within {tolerance.errors:g} standard errors of the limit"
 
 
 def _find(texts: Mapping[str, str], place: Place) -> str:

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from ..studies.runner import StageProgress, quiet_run
 from .cache import Cache, CacheError, TaskResult, as_plain, task_key
 from .data import missing_files
-from .judge import Cell, Verdict, judge_cells
+from .judge import Cell, judge_cells
 from .protocol import Experiment
 from .values import Measured
 
@@ -51,10 +51,6 @@ class Result:
     n_cached: int = 0
     trouble: str = ""
     details: str = ""
-
-    def count(self, verdict: Verdict) -> int:
-        """How many cells have this verdict."""
-        return sum(cell.verdict == verdict for cell in self.cells)
 
     @property
     def n_confirmed(self) -> tuple[int, int]:

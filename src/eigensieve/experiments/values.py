@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,9 @@ Place = tuple[str, str]  # row and column of a cell
 class Value:
     """A measured figure (or word), with its standard error where chance has a part in it.
 
-    ``n`` is the number of runs behind the standard error, where that is known.
+    ``n`` is the number of runs (splits, random problems) behind it: every figure in which chance
+    has a part has one, also where it has no standard error. None: the paper's own data, and no
+    random number.
     """
 
     value: float | str
@@ -35,16 +37,20 @@ class Measured:
         What ``draw`` needs: plain numbers, texts and lists of them.
     notes : sequence of str
         Findings in sentences, computed from the figures.
+    readings : dict
+        ``{(row, column): {name: Value}}``: the figure under every choice that the paper leaves
+        open; the first is the one in ``cells``.
     """
 
     cells: dict[Place, Value]
     series: dict[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    readings: dict[Place, dict[str, Value]] = field(default_factory=dict)
 
 
-def word_value(holds: bool) -> Value:
-    """Whether a claim holds, as papers put it."""
-    return Value("yes" if holds else "no")
+def word_value(holds: bool, n: int | None = None) -> Value:
+    """Whether a claim holds in all of n runs, as papers put it."""
+    return Value("yes" if holds else "no", n=n)
 
 
 def mean_value(values: Sequence[float] | np.ndarray) -> Value:
@@ -77,3 +83,23 @@ def share_value(hits: Sequence[bool] | np.ndarray) -> Value:
     n = hits.size + 4
     share = (hits.sum() + 2) / n
     return Value(float(hits.mean()), float(np.sqrt(share * (1 - share) / n)), hits.size)
+
+
+def jackknife_value(statistic: Callable[..., float], *runs: Sequence[float] | np.ndarray) -> Value:
+    """A statistic of repeated runs with its jackknife standard error: each run left out in turn.
+
+    Several arrays are of the same runs, along their first axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigensieve.experiments.values import jackknife_value, mean_value
+    >>> jackknife_value(np.mean, [1.0, 3.0]) == mean_value([1.0, 3.0])
+    True
+    """
+    arrays = [np.asarray(each, dtype=float) for each in runs]
+    n, value = len(arrays[0]), float(statistic(*arrays))
+    if n < 2:
+        return Value(value, None, n)
+    left = [statistic(*(np.delete(each, i, axis=0) for each in arrays)) for i in range(n)]
+    return Value(value, float(np.sqrt((n - 1) * np.var(left))), n)

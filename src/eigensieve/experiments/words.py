@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from .judge import Cell, Verdict
 from .published import Published
 from .runner import Result
+from .values import Value
 
 COUNTED = {
     Verdict.MATCHES: "match",
@@ -20,14 +22,24 @@ COUNTED = {
 }
 
 
+ROUND_OFF = 1e-9  # of a figure beside its error, or of an error beside its figure
+AGREES = {True: "agrees", False: "does not agree", None: "cannot be told"}
+
+
 def ours_text(cell: Cell) -> str:
     """The measured figure with its standard error."""
-    if cell.ours is None:
-        return ""
-    if isinstance(cell.ours.value, str):
-        return cell.ours.value
-    text = _number(cell.ours.value, cell, 3)
-    return f"{text} ± {_number(cell.ours.se, cell, 2)}" if cell.ours.se else text
+    return "" if cell.ours is None else value_text(cell.ours, cell)
+
+
+def value_text(value: Value, cell: Cell) -> str:
+    """One of our figures for this cell, with its standard error."""
+    if isinstance(value.value, str):
+        return value.value
+    figure, se = value.value, value.se or 0.0
+    if abs(figure) < ROUND_OFF * se:
+        figure = 0.0
+    text = _number(figure, cell, 3)
+    return f"{text} ± {_number(se, cell, 2)}" if se > ROUND_OFF * abs(figure) else text
 
 
 def _number(value: float, cell: Cell, digits: int) -> str:
@@ -50,10 +62,15 @@ def printed_text(published: Published | None) -> str:
     return "" if published is None else published.text
 
 
+def count_verdicts(results: Sequence[Result]) -> dict[Verdict, int]:
+    """How many cells have each verdict: the one count for page, terminal and JSON file."""
+    found = Counter(cell.verdict for result in results for cell in result.cells)
+    return {verdict: found[verdict] for verdict in Verdict}
+
+
 def count_text(results: Sequence[Result]) -> str:
-    """``12 cells match, 3 differ, ...``; what did not occur is left out."""
-    counts = {word: sum(r.count(verdict) for r in results) for verdict, word in COUNTED.items()}
-    parts = [f"{n} {word}" for word, n in counts.items() if n]
+    """``12 match, 3 differ, ...``; what did not occur is left out."""
+    parts = [f"{n} {COUNTED[verdict]}" for verdict, n in count_verdicts(results).items() if n]
     return ", ".join(parts) if parts else "no cells"
 
 
@@ -91,13 +108,13 @@ def as_data(result: Result) -> dict[str, Any]:
         "trouble": result.trouble,
         "cpu_seconds": round(result.seconds, 3),
         "notes": [] if measured is None else list(measured.notes),
-        "counts": {str(verdict): result.count(verdict) for verdict in COUNTED},
+        "counts": {str(verdict): n for verdict, n in count_verdicts([result]).items()},
         "cells": [_cell_data(result, cell) for cell in result.cells],
     }
 
 
 def _cell_data(result: Result, cell: Cell) -> dict[str, Any]:
-    ours = cell.ours
+    ours, tolerance = cell.ours, result.experiment.tolerance(cell.column)
     return {
         "row": cell.row,
         "column": cell.column,
@@ -105,7 +122,17 @@ def _cell_data(result: Result, cell: Cell) -> dict[str, Any]:
         "earlier": cell.checked and cell.checked.text,
         "ours": None if ours is None else _finite(ours.value),
         "se": None if ours is None or ours.se is None else _finite(ours.se),
-        "tolerance": result.experiment.tolerance(cell.column).text,
+        "runs": None if ours is None else ours.n,
+        "readings": [
+            {
+                "name": reading.name,
+                "ours": _finite(reading.ours.value),
+                "se": None if reading.ours.se is None else _finite(reading.ours.se),
+                "agrees": reading.agrees,
+            }
+            for reading in cell.readings
+        ],
+        "tolerance": tolerance.describe(cell.published or cell.checked),
         "verdict": str(cell.verdict),
         "confirms_earlier": cell.confirms,
         "why": cell.why,

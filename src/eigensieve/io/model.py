@@ -19,6 +19,9 @@ from eigensieve.errors import InputError, ModelFileError
 from ._model_checks import check_numbers, checked_array, checked_info, checked_names, shapes_of
 from ._model_file import FORMAT_VERSION, digest_of, read_payload, write_payload
 
+# what a file may lack: the version that brought it, and what it then is
+OPTIONAL = {"fill": (2, None), "temperature": (3, 1.0)}
+
 __all__ = ["FORMAT_VERSION", "LinearModel", "load_model", "save_model"]
 
 
@@ -49,6 +52,8 @@ class LinearModel:
         What stands in for a missing value (NaN) of each feature, on the scale of
         ``center``: put in after log2, before the standardisation. None if the model
         was fitted on complete data; a missing value is an error then.
+    temperature : float
+        The scores are divided by it before they become probabilities; 1 if none was fitted.
     """
 
     features: tuple[str, ...]
@@ -62,6 +67,7 @@ class LinearModel:
     log2_floor: float | None
     info: dict[str, Any]
     fill: np.ndarray | None = None
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         for name, least in (("features", 1), ("classes", 2)):
@@ -76,6 +82,9 @@ class LinearModel:
                 raise InputError(f"log2_floor is {self.log2_floor}; it must be positive, or None")
         if self.fill is not None:
             self._set("fill", checked_array("fill", self.fill, (len(self.features),)))
+        self._set("temperature", float(checked_array("temperature", self.temperature, ())))
+        if not self.temperature > 0:
+            raise InputError(f"temperature is {self.temperature}; it must be positive")
         self._set("info", checked_info(self.info))
 
     def _set(self, name: str, value: object) -> None:
@@ -99,7 +108,8 @@ class LinearModel:
         estimator : object
             Fitted on standardised features; read by its attributes
             ``get_support``, ``classes_``, ``coef_``, ``intercept_``,
-            ``scalings_`` and ``xbar_`` (scikit-learn's LDA conventions).
+            ``scalings_`` and ``xbar_`` (scikit-learn's LDA conventions), and by
+            ``temperature_``, if it has one.
         names, center, scale : sequences of length p
             Names and standardisation of all features.
         log2_floor : float or None
@@ -140,6 +150,7 @@ class LinearModel:
             log2_floor=log2_floor,
             info=info,
             fill=None if fill is None else np.asarray(fill)[support],
+            temperature=getattr(estimator, "temperature_", 1.0),
         )
 
     @property
@@ -175,11 +186,15 @@ class LinearModel:
         return np.array(self.classes)[self.decision_function(X).argmax(axis=1)]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Class probabilities of shape (n, K)."""
-        scores = self.decision_function(X)
+        """Class probabilities of shape (n, K): the softmax of the scores over the temperature."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: np.ndarray) -> np.ndarray:
+        """Logarithms of the class probabilities, finite where these would be 0."""
+        scores = self.decision_function(X) / self.temperature
         # The largest exponent becomes 0, so that exp cannot overflow.
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        scores = scores - scores.max(axis=1, keepdims=True)
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Discriminant coordinates of shape (n, m)."""
@@ -228,9 +243,10 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel:
 
 def _payload(model: LinearModel) -> dict[str, Any]:
     payload = {field.name: _to_json(getattr(model, field.name)) for field in fields(model)}
-    if payload["fill"] is None:
-        # As in version 1, so that a model has one digest, whichever version it is kept in.
-        del payload["fill"]
+    # As in version 1, so that a model has one digest, whichever version it is kept in.
+    for name, (_, absent) in OPTIONAL.items():
+        if payload[name] == absent:
+            del payload[name]
     return payload
 
 
@@ -241,8 +257,8 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_payload(version: int, payload: dict[str, Any]) -> LinearModel:
-    optional = {"fill"} if version >= 2 else set()
-    needed = {field.name for field in fields(LinearModel)} - {"fill"}
+    optional = {name for name, (since, _) in OPTIONAL.items() if version >= since}
+    needed = {field.name for field in fields(LinearModel)} - set(OPTIONAL)
     if not needed <= set(payload) <= needed | optional:
         odd = sorted((needed - set(payload)) | (set(payload) - needed - optional))
         raise InputError(f"fields missing or unknown: {', '.join(odd)[:200]}")
@@ -254,6 +270,10 @@ def _from_payload(version: int, payload: dict[str, Any]) -> LinearModel:
         shapes["log2_floor"] = ()
     if "fill" in payload:
         shapes["fill"] = (len(payload["features"]),)
+    if "temperature" in payload:
+        shapes["temperature"] = ()
+        if payload["temperature"] == 1:
+            raise InputError("temperature is 1, which a model file leaves out")
     for name, shape in shapes.items():
         check_numbers(name, payload[name], shape)
     return LinearModel(**payload)

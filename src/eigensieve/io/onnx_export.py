@@ -11,7 +11,7 @@ from .. import __version__
 from ..errors import InputError
 from .model import load_model
 from .onnx_graph import GraphBuilder
-from .onnx_plan import OnnxPlan, feature_names, read_plan, read_views
+from .onnx_plan import LinearScores, OnnxPlan, feature_names, read_plan, read_views
 
 
 def to_onnx(
@@ -47,7 +47,7 @@ def to_onnx(
     onnx.ModelProto
         Its metadata are JSON: ``features`` (the columns of the input), ``selected_features``,
         ``k``, ``classes``, ``estimator``, ``eigensieve_version`` and, where there was a search,
-        ``objective``, ``bound``, ``gap`` and ``status``.
+        ``objective``, ``bound``, ``gap`` and ``status``; ``temperature`` if it is not 1.
 
     Raises
     ------
@@ -108,5 +108,7 @@ def _metadata(plans: dict[str, OnnxPlan], selected_only: bool) -> dict[str, Any]
         facts[f"k{suffix}"] = len(selected)
         if plan.classes is not None:
             facts["classes"] = plan.classes.tolist()
+        if isinstance(plan.rule, LinearScores) and plan.rule.temperature != 1:
+            facts["temperature"] = plan.rule.temperature
         facts |= plan.facts
     return facts

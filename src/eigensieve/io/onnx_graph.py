@@ -138,6 +138,9 @@ class GraphBuilder:
         if isinstance(rule, NearestRows):
             chances = self._certain(winner, classes.size)
         else:
+            if rule.temperature != 1:
+                unit = self.numbers(np.array([rule.temperature]), "temperature")
+                scores = self.add("Div", scores, unit)
             chances = self.add("Softmax", scores, axis=1)
         kind = self._onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
         self.give(label, "label", ["N"], kind)

@@ -39,12 +39,14 @@ class ColumnStep:
 class LinearScores:
     """Scores (n, K): rows times ``weights`` (K, d)' plus ``offsets``; the largest wins.
 
-    Of the projected rows, or else of the columns themselves.
+    Of the projected rows, or else of the columns themselves. Probabilities are the softmax of the
+    scores divided by the temperature.
     """
 
     weights: np.ndarray
     offsets: np.ndarray
     of_projection: bool
+    temperature: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,7 @@ def _sparse_lda(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     offsets = np.atleast_1d(lda.intercept_) + coef @ centre
     if len(coef) == 1:
         coef, offsets = np.vstack([np.zeros_like(coef), coef]), np.append(0.0, offsets)
-    return _discriminant(plan, lda, LinearScores(coef, offsets, of_projection=False))
+    return _discriminant(plan, lda, LinearScores(coef, offsets, False, lda.temperature_))
 
 
 def _projected(plan: OnnxPlan, lda: Any) -> OnnxPlan:
@@ -154,7 +156,7 @@ def _projected(plan: OnnxPlan, lda: Any) -> OnnxPlan:
     if hasattr(rule, "trees"):
         own: LinearScores | NearestRows = NearestRows(tuple(np.array(t.data) for t in rule.trees))
     else:
-        own = LinearScores(rule.weights, rule.offsets, of_projection=True)
+        own = LinearScores(rule.weights, rule.offsets, True, lda.temperature_)
     return _discriminant(plan, lda, own)
 
 
@@ -294,7 +296,7 @@ def _linear_model(model: Any) -> OnnxPlan:
         plan.then("subtract", model.center).then("divide", model.scale),
         scalings=model.scalings,
         shift=model.offset,
-        rule=LinearScores(model.coef, model.intercept, of_projection=False),
+        rule=LinearScores(model.coef, model.intercept, False, model.temperature),
         classes=np.array(model.classes),
         facts={"estimator": model.info.get("method", "model file"), "model_digest": model.digest}
         | {name: model.info[name] for name in FACTS if model.info.get(name) is not None},

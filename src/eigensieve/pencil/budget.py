@@ -80,6 +80,25 @@ class Budget:
             return Status.TIME_LIMIT
         return None
 
+    @contextmanager
+    def alarm(self) -> Iterator[np.ndarray]:
+        """An array of one 0 that becomes 1 when the time is up.
+
+        For compiled code that releases the GIL: it can look at an array, not at the clock.
+        """
+        mark = np.zeros(1, dtype=np.int8)
+        if self.time_limit is None or not np.isfinite(self.time_limit):
+            yield mark
+            return
+        left = min(max(self.time_limit - self.seconds, 0.0), threading.TIMEOUT_MAX)
+        timer = threading.Timer(left, mark.__setitem__, (0, 1))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield mark
+        finally:
+            timer.cancel()
+
     def report(self, solver: str, phase: str, step: int, **details: Any) -> None:
         """Tell the callback, unless it was told a moment ago."""
         if self.callback is None:

@@ -272,6 +272,7 @@ class FactorPencil(Pencil):
         H, W = take_columns(self.H, index), take_columns(self.W, index)
         part = self._alike(H, W, self.d[index], self.core)
         part.blocks = None if self.blocks is None else self.blocks[index]
+        part.criterion = self.criterion
         return part
 
     def negated(self) -> Pencil:

@@ -59,6 +59,8 @@ class Pencil:
 
     # how it was made from a table, for proofs that are to be checked against the table
     recipe: Recipe | None = None
+    # what criterion="auto" means for it: the criterion by which sets of its features are compared
+    criterion: str = "lambda_max"
 
     def __init__(
         self, A: ArrayLike, B: ArrayLike | None = None, *, blocks: Sequence[int] | None = None
@@ -314,6 +316,7 @@ class Pencil:
         """The pencil of a subset of the features, in the same form."""
         part = self.restrict(index)
         part.blocks = None if self.blocks is None else self.blocks[index]
+        part.criterion = self.criterion
         return part
 
     def negated(self) -> Pencil:

@@ -187,11 +187,11 @@ class Problem:
 def make_problem(
     pencil: Pencil,
     k: int | Sequence[int],
-    criterion: str = "lambda_max",
+    criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
 ) -> Problem:
-    """Validate the constraints and build the `Problem`."""
+    """Validate the constraints and build the `Problem`; criterion "auto" is the pencil's own."""
     inside = _indices(include, check_pencil(pencil).size, "include")
     outside = _indices(exclude, pencil.size, "exclude")
     both = np.intersect1d(inside, outside)
@@ -204,6 +204,7 @@ def make_problem(
     to_original = np.flatnonzero(allowed)
     _check_size(number, to_original.size, pencil.size)
     part = pencil.take(to_original) if outside.size else pencil
+    criterion = pencil.criterion if criterion == "auto" else criterion
     check_criterion(criterion, part)
     place = np.searchsorted(to_original, inside)
     problem = Problem(part, number, criterion, place, quota, to_original, pencil.size)
@@ -213,7 +214,7 @@ def make_problem(
 
 def check_criterion(criterion: str, pencil: Pencil) -> None:
     """Raise unless the criterion is known and makes sense for the pencil."""
-    check_choice(criterion, "criterion", CRITERIA)
+    check_choice(criterion, "criterion", ("auto", *CRITERIA))
     if criterion != "lambda_max" and not pencil.is_psd:
         raise PencilError(
             f"criterion {criterion!r} needs a positive semidefinite A, and this A has negative "

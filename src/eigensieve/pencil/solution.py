@@ -15,9 +15,12 @@ from .criteria import EPS, TINY, count_positive, criterion_unit, score_pair, val
 from .grading import graded_rounding, is_graded, unit_rank
 from .pencil import Pencil
 
+# A gap up to this is round-off: by default it is what "optimal" leaves open.
+GAP_TOL = 1e-6
+
 
 class Status(Enum):
-    """Why a solver stopped. OPTIMAL only with a proved bound."""
+    """Why a solver stopped. OPTIMAL only with a proved bound: the gap is at most gap_tol."""
 
     OPTIMAL = "optimal"
     GAP_LIMIT = "gap limit"
@@ -56,7 +59,7 @@ class Solution:
     scale : float
         The unit in which a gap near objective 0 is measured: ``max |A_ij| / sqrt(B_ii B_jj)``,
         for "logdet" log(1 + that).
-    gap_tol : float
+    gap_tol : float, the largest gap that OPTIMAL allows; 1e-6 unless `solve` was told another
     n_iter, n_nodes, seconds : what the search cost
     """
 
@@ -70,7 +73,7 @@ class Solution:
     n_features: int
     scale: float
     bound: float = np.inf
-    gap_tol: float = 1e-6
+    gap_tol: float = GAP_TOL
     n_iter: int = 0
     n_nodes: int = 0
     seconds: float = 0.0
@@ -101,9 +104,12 @@ class Solution:
         percent = 100 * self.gap
         digits = ".0f" if percent >= 100 else ".2g"
         gap = "unknown" if np.isinf(percent) else f"{percent:{digits}} %"
+        status = str(self.status)
+        if self.is_certified and self.gap > GAP_TOL:  # not what "optimal" means by default
+            status += f" within gap_tol={self.gap_tol:g}"
         return (
             f"Solution(k={self.k}, {self.criterion}={self.objective:.6g}, gap={gap}, "
-            f"status={self.status}, solver={self.solver!r})"
+            f"status={status}, solver={self.solver!r})"
         )
 
     def verify(self, pencil: Pencil, *, tol: float = 1e-8) -> None:

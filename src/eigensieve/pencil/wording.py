@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import math
 
+ROUND_OFF = 1e-9  # a share this small is 0
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """'1 feature', '3 features', '1,024 classes'."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def percent(fraction: float) -> str:
+    """One decimal, 4.4 %; more where that would read 0 or 100 and is neither: 0.03 %, 99.97 %."""
+    value = 100 * fraction
+    away = min(abs(value), abs(100 - value))  # from 0, or from 100
+    digits = 1
+    if 100 * ROUND_OFF < away < 0.05:
+        digits = -math.floor(math.log10(away))
+    return f"{value + 0.0 if abs(value) > 100 * ROUND_OFF else 0.0:.{digits}f} %"
+
 
 def rounded_up(value: float) -> str:
     """Two digits, never less than the value."""
@@ -12,6 +29,11 @@ def rounded_up(value: float) -> str:
     digits = 1 - math.floor(math.log10(value))
     # the small allowance keeps round-off from turning 25 into 26
     return f"{math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits:.6g}"
+
+
+def rounded(value: float) -> str:
+    """Three digits, to the nearest: what is known, no limit."""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
 def rounded_down(value: float) -> str:

@@ -17,6 +17,7 @@ _HOME = {
     "GapDisplay": "gap",
     "LoadingsDisplay": "loadings",
     "ProjectionDisplay": "projection",
+    "ReliabilityDisplay": "reliability",
     "StabilityDisplay": "stability",
 }
 
@@ -29,6 +30,7 @@ __all__ = [
     "GapDisplay",
     "LoadingsDisplay",
     "ProjectionDisplay",
+    "ReliabilityDisplay",
     "StabilityDisplay",
 ]
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from .gap import GapDisplay
     from .loadings import LoadingsDisplay
     from .projection import ProjectionDisplay
+    from .reliability import ReliabilityDisplay
     from .stability import StabilityDisplay
 
 

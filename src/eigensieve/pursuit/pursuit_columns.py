@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..tables.operators.column_passes import largest
-from .solution import Answer, OrthonormalForm, penalty_terms
+from .dual import penalty_terms
+from .solution import Answer, OrthonormalForm
 
 SET_ENTRIES = 2**21  # of the first working set (16 MB), and of what joins it at once
 MIN_COLUMNS = 4  # times the rank
@@ -28,12 +29,17 @@ RANK_TOL = 1e-12
 WEAK = 1e-3
 MAX_TRIES = 5
 
+Found = TypeVar("Found", bound=Answer)
 Pursue = Callable[[np.ndarray, np.ndarray, Budget], Answer]
 
 
 def pursue_by_columns(
-    rows: Any, target: np.ndarray, penalty: str, budget: Budget, pursue: Pursue
-) -> Answer:
+    rows: Any,
+    target: np.ndarray,
+    penalty: str,
+    budget: Budget,
+    pursue: Callable[[np.ndarray, np.ndarray, Budget], Found],
+) -> Found:
     """x (p, q) of least norm with rows x = target, for rows (g, p) that are a `RowFactor`.
 
     ``pursue`` solves it for orthonormal rows that are an array.

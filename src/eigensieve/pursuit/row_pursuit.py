@@ -27,7 +27,8 @@ from ..pencil.budget import Budget
 from ..pencil.criteria import TINY
 from ..pencil.solution import Status
 from ..tables.copies import first_copies
-from .solution import Answer, penalty_terms
+from .dual import penalty_terms
+from .solution import Answer
 
 MAX_FIRST_COLUMNS_RATIO = 2  # times g q columns in the first working set: vertices have g q at most
 MAX_STEPS = 100  # of one interior-point run; 15 to 25 are usual

@@ -51,13 +51,13 @@ def solve_simplex(rows: np.ndarray, target: np.ndarray, budget: Budget) -> Answe
     Stopped early, x still satisfies the constraint, and y the dual: the gap says how far it came.
     """
     x, y = np.zeros((rows.shape[1], target.shape[1])), np.zeros(target.shape)
-    vertex = _Vertex(rows, budget)
+    vertex = Vertex(rows, budget)
     for column, c in enumerate(target.T):
         x[:, column], y[:, column] = vertex.solve(np.ascontiguousarray(c))
     return Answer(x, y, vertex.n_steps, vertex.stopped)
 
 
-class _Vertex:
+class Vertex:
     """A vertex of the dual polytope, moved about by the kernels."""
 
     def __init__(self, rows: np.ndarray, budget: Budget) -> None:

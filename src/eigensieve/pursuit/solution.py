@@ -19,22 +19,15 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from ..errors import InputError, VerificationError
-from ..pencil.criteria import EPS, TINY
+from ..pencil.criteria import TINY
 from ..pencil.row_factor import RowFactor
 from ..pencil.solution import Status
 from ..tables.copies import unify_copies
+from .dual import SLACK, dual_figures, penalty_terms
+from .rotation_proof import RotationProof
 
 PENALTIES = ("l1", "l21")
-SLACK = 1e-12  # |A'y| may exceed 1 by this: round-off
 INCONSISTENT = 1e-8  # part of b that no x explains
-LONG_EPS = float(np.finfo(np.longdouble).eps)  # EPS again on some machines
-
-
-def penalty_terms(x: np.ndarray, penalty: str) -> np.ndarray:
-    """What the penalty adds up, and the dual norm takes the largest of."""
-    if penalty == "l1" or x.ndim == 1:
-        return np.abs(x)
-    return np.sqrt(np.einsum("ij,ij->i", x, x))
 
 
 def relative_residual(A: Any, x: np.ndarray, b: np.ndarray) -> float:
@@ -55,6 +48,13 @@ class PursuitSolution:
     objective : float, the norm of x
     bound : float, b'y
     residual : float, ``|Ax - b| / |b|``
+    rotation : array (q, q), orthogonal, or None
+        If the columns of b were rotated, so as to make the norm smaller still, then x, y, bound and
+        residual belong to ``b @ rotation`` in the place of b.
+    bound_any_rotation : float
+        No orthogonal Z in ``Ax = bZ`` gives a norm below this; -inf if unknown. It is ``bound`` for
+        one column, and for "l21", whose norm no rotation changes.
+    rotation_proof : RotationProof or None, what proves it where it is not ``bound``
     penalty, solver : str
     status : Status
         OPTIMAL if gap and residual are at most gap_tol; CONVERGED if an iteration reached its own
@@ -75,6 +75,9 @@ class PursuitSolution:
     gap_tol: float = 1e-9
     n_iter: int = 0
     seconds: float = 0.0
+    rotation: np.ndarray | None = None
+    bound_any_rotation: float = -np.inf
+    rotation_proof: RotationProof | None = None
 
     @property
     def support(self) -> np.ndarray:
@@ -87,8 +90,15 @@ class PursuitSolution:
         return abs(self.objective - self.bound) / max(self.objective, abs(self.bound), TINY)
 
     @property
+    def gap_any_rotation(self) -> float:
+        """By what share of the norm a rotation of b might make it smaller; inf if unknown."""
+        if self.bound_any_rotation == -np.inf:
+            return np.inf
+        return abs(self.objective - self.bound_any_rotation) / max(self.objective, TINY)
+
+    @property
     def is_certified(self) -> bool:
-        """Whether x is proved optimal, up to gap_tol."""
+        """Whether x is proved optimal for its b, up to gap_tol; see also gap_any_rotation."""
         return self.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
@@ -102,8 +112,8 @@ class PursuitSolution:
         """Recompute everything from A and b; raise `VerificationError` if it is off.
 
         A is an array, or a `RowFactor` with orthonormal rows. Checks the objective, the residual,
-        that y satisfies the dual, that the bound is b'y, and that OPTIMAL is claimed only with a
-        closed gap.
+        that y satisfies the dual, that the bound is b'y, that OPTIMAL is claimed only with a closed
+        gap, and what is claimed of other rotations of b.
         """
         matrix: Any = A if isinstance(A, RowFactor) else np.asarray(A, dtype=np.float64)
         target = np.asarray(b, dtype=np.float64)
@@ -112,6 +122,9 @@ class PursuitSolution:
             raise VerificationError(
                 f"x {self.x.shape} and y {self.y.shape} are not of this A and b"
             )
+        given = target
+        if self.rotation is not None:
+            target = given @ self.rotation
         residual = relative_residual(matrix, self.x, target)
         objective = float(penalty_terms(self.x, self.penalty).sum())
         steepest, bound = dual_figures(matrix, target, self.y, self.penalty)
@@ -128,6 +141,28 @@ class PursuitSolution:
             raise VerificationError(
                 f"optimal, with a gap of {self.gap:.2e}, residual {residual:.2e}"
             )
+        self._verify_any_rotation(matrix, given, tol)
+
+    def _verify_any_rotation(self, A: Any, b: np.ndarray, tol: float) -> None:
+        if self.rotation is not None:
+            off = float(np.abs(self.rotation.T @ self.rotation - np.eye(b.shape[1])).max())
+            if not off <= tol:
+                raise VerificationError(f"the rotation is not orthogonal: off by {off:.1e}")
+        if self.rotation_proof is not None:
+            steepest, bound = self.rotation_proof.figures(A, b)
+            if not steepest <= 1 + tol:
+                raise VerificationError(f"no proof for every rotation: |A'y| reaches {steepest}")
+        else:
+            bound = self.bound if _has_no_rotation(b, self.penalty) else -np.inf
+        if not self.bound_any_rotation <= bound + tol * self.objective:
+            raise VerificationError(
+                f"for every rotation {bound} is proved, not {self.bound_any_rotation}"
+            )
+
+
+def _has_no_rotation(b: np.ndarray, penalty: str) -> bool:
+    """Whether the least norm is the same for every orthogonal Z in Ax = bZ."""
+    return penalty == "l21" or b.ndim == 1 or b.shape[1] == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +236,13 @@ def judge(
         y = y / (steepest * (1.0 + margin))
         steepest, bound = dual_figures(A, b, y, penalty)
         margin = max(SLACK, 4.0 * margin)  # a large y is moved by its own rounding
+    bound /= max(1.0, steepest)
     solution = PursuitSolution(
         x=x,
         y=y,
         objective=float(penalty_terms(x, penalty).sum()),
-        bound=bound / max(1.0, steepest),
+        bound=bound,
+        bound_any_rotation=bound if _has_no_rotation(b, penalty) else -np.inf,
         residual=relative_residual(A, x, b),
         penalty=penalty,
         solver=solver,
@@ -215,26 +252,3 @@ def judge(
     if stopped in (None, Status.CONVERGED) and max(solution.gap, solution.residual) <= gap_tol:
         return replace(solution, status=Status.OPTIMAL)
     return solution
-
-
-def dual_figures(A: Any, b: np.ndarray, y: np.ndarray, penalty: str) -> tuple[float, float]:
-    """|A'y|*, rounded up, and b'y, rounded down, where their round-off matters.
-
-    A large y, as of an ill-conditioned A, may lose the digits that a certificate needs: the sums
-    are then formed anew in extended precision, if A is an array. If not, its rows are orthonormal,
-    so that no column is longer than 1: it need not be read for the largest sum of |a_ij y_i|.
-    """
-    in_memory = isinstance(A, np.ndarray)
-    if in_memory:
-        largest = float(penalty_terms(np.abs(A).T @ np.abs(y), penalty).max(initial=0.0))
-    else:
-        largest = float(np.linalg.norm(y))
-    terms = largest, float(np.abs(b * y).sum())
-    eps = 0.0
-    if EPS * max(terms) > SLACK:
-        eps = LONG_EPS if in_memory else EPS
-        if in_memory:
-            A, b, y = (values.astype(np.longdouble) for values in (A, b, y))
-    unsure = 2.0 * eps * float(np.sqrt(len(A)))
-    steepest = float(penalty_terms(A.T @ y, penalty).max(initial=0.0)) + unsure * terms[0]
-    return steepest, float((b * y).sum()) - unsure * terms[1]

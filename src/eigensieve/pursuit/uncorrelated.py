@@ -156,8 +156,8 @@ class UncorrelatedFamily:
             G = G @ turn
         return G
 
-    def polish(self, x: np.ndarray) -> np.ndarray:
-        """x (p, q) with rows x = target to the digits that the samples allow, not only the rows.
+    def polish(self, x: np.ndarray, Z: np.ndarray | None = None) -> np.ndarray:
+        """x (p, q) with rows x = target Z to the digits that the samples allow, not only the rows.
 
         It keeps its zeros. An array has nothing to gain: its rows are as good as the samples.
         """
@@ -165,7 +165,8 @@ class UncorrelatedFamily:
             return x
         S, x = np.flatnonzero(x.any(axis=1)), x.copy()
         samples = gather_columns(self.rows.samples, S)
-        rows, missing = self.rows.span(samples), self._missing(samples @ x[S], self.P)
+        wanted = self.P if Z is None else self.P @ Z
+        rows, missing = self.rows.span(samples), self._missing(samples @ x[S], wanted)
         for i in range(x.shape[1]):
             own = x[S, i] != 0
             x[S[own], i] += linalg.lstsq(rows[:, own], missing[:, i])[0]

@@ -22,7 +22,7 @@ from .solution import QAlphaSolution
 
 
 def qalpha(
-    M: Any,
+    X: Any,
     n_clusters: int = 2,
     *,
     y: ArrayLike | None = None,
@@ -44,16 +44,18 @@ def qalpha(
     random_state: int | None = None,
     device: Any = None,
 ) -> QAlphaSolution:
-    """Weights of the features of M (n features x q samples: the transpose of scikit-learn's X).
+    """Weights of the features of X (q samples x n features, rows are samples).
 
     Maximises trace(Q'A^2 Q), A = sum_i alpha_i m_i m_i', over weights alpha of unit norm and
-    orthonormal Q (q, k): features get large weights if the samples form k coherent clusters on
-    them. `eigensieve.QAlphaSelector` is the same as a scikit-learn selector; the meaning of the
-    options is told there.
+    orthonormal Q (q, k), with m_i the column of feature i, scaled: features get large weights if
+    the samples form k coherent clusters on them. The paper's M is the transpose of X. A table the
+    wrong way round cannot be told from a right one, and gives a weight for every sample.
+    `eigensieve.QAlphaSelector` is the same as a scikit-learn selector; the meaning of the options
+    is told there.
 
     Parameters
     ----------
-    M : array (n, q), numpy (in memory or mapped from a file), scipy.sparse, torch or cupy
+    X : array (q, n), numpy (in memory or mapped from a file), scipy.sparse, torch or cupy
         float32 stays float32; arrays of torch and cupy stay on their device. With
         kernel="precomputed": the kernel matrix of the features (n, n).
     n_clusters : int, the k above
@@ -67,52 +69,52 @@ def qalpha(
     --------
     >>> import numpy as np, eigensieve as es
     >>> rng = np.random.default_rng(0)
-    >>> M = rng.normal(size=(50, 30))                     # 50 features, 30 samples
-    >>> M[:5, :15] += 4                                   # five features tell two groups apart
-    >>> found = es.qalpha(M, 2, random_state=0)
+    >>> X = rng.normal(size=(30, 50))                     # 30 samples, 50 features
+    >>> X[:15, :5] += 4                                   # five features tell two groups apart
+    >>> found = es.qalpha(X, 2, random_state=0)
     >>> np.sort(np.argsort(-found.alpha)[:5]).tolist()
     [0, 1, 2, 3, 4]
-    >>> found.verify(M)
+    >>> found.verify(X)
     """
     options = QAlphaOptions(
         n_clusters, variant, kernel, kernel_params, eigensolver, n_init, offset, gamma,
         k_within, k_between, center, scale, tol, max_iter,
     )  # fmt: skip
     budget = Budget(time_limit=time_limit, callback=callback)
-    X = _take_transposed(M, device)
-    code = check_classes(y, X.shape[0], options)
+    table = _take_table(X, device)
+    code = check_classes(y, table.shape[0], options)
     rng = np.random.default_rng(random_state or 0)
     with budget.interruptible():
-        rows = make_rows(X, options, code)
+        rows = make_rows(table, options, code)
         return ascend(make_family(rows, options, code, rng), options, budget, rng)
 
 
-def _take_transposed(M: Any, device: Any = None) -> Any:
-    """The table X = M' (samples x features): an array, sparse, mapped, or on a device."""
-    if np.ma.isMaskedArray(M):
-        raise InputError("M is a masked array; fill in or drop what is masked first")
-    if not isinstance(M, np.ndarray) and as_big_table(M) is not None:
+def _take_table(X: Any, device: Any = None) -> Any:
+    """The table (samples x features): an array, sparse, mapped, or on a device."""
+    if np.ma.isMaskedArray(X):
+        raise InputError("X is a masked array; fill in or drop what is masked first")
+    if not isinstance(X, np.ndarray) and as_big_table(X) is not None:
         raise InputError(
-            f"M is a {type(M).__name__}; qalpha takes features x samples in memory, or mapped by "
-            "numpy. QAlphaSelector.fit takes it as samples x features"
+            f"X is a {type(X).__name__}; qalpha takes tables in memory, or mapped by numpy. "
+            "QAlphaSelector.fit takes it"
         )
-    if is_device_array(M):
-        check_device_table(M, "M", "features x samples")
-        return to_device(M, device).T
-    M = M.tocsr() if sparse.issparse(M) else np.asanyarray(plain_frame(M, "M"))
-    if M.ndim != 2 or 0 in M.shape:
-        raise InputError(f"M has shape {M.shape}; it must be features x samples, none of them 0")
-    if M.dtype.kind not in "biuf":
-        raise InputError(f"M holds {M.dtype}; it must hold real numbers")
-    mapped = None if sparse.issparse(M) else as_big_table(M.T)
-    if mapped is None and not all_finite(M.data if sparse.issparse(M) else M):
-        raise InputError("M contains NaN or infinity; impute or drop them first")
+    if is_device_array(X):
+        check_device_table(X, "X", "samples x features")
+        return to_device(X, device)
+    X = X.tocsr() if sparse.issparse(X) else np.asanyarray(plain_frame(X, "X"))
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(f"X has shape {X.shape}; it must be samples x features, none of them 0")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"X holds {X.dtype}; it must hold real numbers")
+    mapped = None if sparse.issparse(X) else as_big_table(X)
+    if mapped is None and not all_finite(X.data if sparse.issparse(X) else X):
+        raise InputError("X contains NaN or infinity; impute or drop them first")
     if device is None:
-        return M.T if mapped is None else mapped
-    if mapped is not None or sparse.issparse(M):
+        return X if mapped is None else mapped
+    if mapped is not None or sparse.issparse(X):
         what = "sparse" if mapped is None else "mapped from a file"
-        raise InputError(f"M is {what}; device={device!r} is for arrays in memory: leave it out")
-    return to_device(np.asarray(M.T), device)
+        raise InputError(f"X is {what}; device={device!r} is for arrays in memory: leave it out")
+    return to_device(np.asarray(X), device)
 
 
 def check_classes(y: ArrayLike | None, n_samples: int, options: QAlphaOptions) -> np.ndarray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,15 +47,25 @@ class QAlphaSolution:
     seconds: float
     options: QAlphaOptions
 
+    # The ascent finds a local optimum, and nothing is proved of a better one.
+    bound: ClassVar[float] = np.inf
+    gap: ClassVar[float] = np.inf
+    is_certified: ClassVar[bool] = False
+
+    @property
+    def support(self) -> np.ndarray:
+        """Sorted indices of the features that have a weight; a selector keeps the heaviest."""
+        return np.flatnonzero(self.alpha)
+
     @property
     def n_iter(self) -> int:
         """Cycles of the best start."""
         return len(self.history)
 
-    def verify(self, M: Any, y: ArrayLike | None = None) -> None:
+    def verify(self, X: Any, y: ArrayLike | None = None) -> None:
         """Recompute everything densely from the definitions; raise VerificationError if it is off.
 
-        ``M`` (features, samples) and ``y`` as they were given. Not for kernels, of which only the
+        ``X`` (samples, features) and ``y`` as they were given. Not for kernels, of which only the
         weights are checked.
         """
         rtol = 1e-6 if self.alpha.dtype == np.float64 else 3e-5
@@ -65,8 +75,8 @@ class QAlphaSolution:
             raise VerificationError("the objective is not that of the last cycle")
         if self.options.kernel is not None:
             return
-        table = M.toarray() if sparse.issparse(M) else M
-        values = np.asarray(table, dtype=np.float64)
+        table = X.toarray() if sparse.issparse(X) else X
+        values = np.asarray(table, dtype=np.float64).T
         rows = _scale_literally(values, self.options)
         bases = self.Q if isinstance(self.Q, dict) else {(0, 0): self.Q}
         for Q in bases.values():

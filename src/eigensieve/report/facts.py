@@ -26,6 +26,7 @@ WORSE = 1.25  # a balanced error so many times the error, and so much above it, 
 WORSE_BY = 0.03
 OFTEN = 0.8
 FAR = 1.0  # room for more than twice the class separation: the number itself says nothing
+FREE = 0.01  # a stand-in that costs less is as good as the feature itself
 MAX_CONSTRAINTS_NAMED = 12
 MAX_FREQUENT_ROWS = 30
 
@@ -157,6 +158,23 @@ def count_frequent(study: Study) -> tuple[int, int]:
     return int(np.sum(own >= OFTEN)), own.size
 
 
+def count_exchangeable(study: Study) -> int:
+    """How many features have a stand-in whose price, as it is printed, is below `FREE`."""
+    cheapest = [one.stand_ins[0].loss for one in study.prices if one.stand_ins]
+    return sum(round(100 * loss, 1) < 100 * FREE for loss in cheapest)
+
+
+def what_was_chosen(study: Study) -> str:
+    """What cross-validation chose: k, the setting, or both."""
+    several = len(study.settings) > 1
+    return " and ".join([*["k"][: study.chose_k], *["the setting"][:several]])
+
+
+def is_centred(study: Study) -> bool:
+    """Whether the columns were centred: those of a sparse table are scaled only."""
+    return bool(np.any(study.final_estimator.standardizer_.center))
+
+
 def is_far(solution: Solution | None) -> bool:
     """Whether the bound lies so far above that its number would only puzzle in a summary."""
     if solution is None or solution.objective <= 0 or np.isinf(solution.bound):
@@ -164,7 +182,7 @@ def is_far(solution: Solution | None) -> bool:
     return bool(solution.bound > (1 + FAR) * solution.objective)
 
 
-def room(solution: Solution | None) -> tuple[str, str]:
+def room(solution: Solution | None, constrained: bool = False) -> tuple[str, str]:
     """Room for a better set: in a word or two, and what that means."""
     if solution is None:
         return "unknown", "not computed"
@@ -174,7 +192,10 @@ def room(solution: Solution | None) -> tuple[str, str]:
         return "none", "proved optimal"
     if solution.objective <= 0:
         return "unknown", "no class separation"
-    return f"at most {excess(solution)}", "proved for every set of this size"
+    return (
+        f"at most {excess(solution)}",
+        f"proved for every {'allowed ' if constrained else ''}set of this size",
+    )
 
 
 def solver_of(model: Any) -> str | None:

@@ -101,9 +101,11 @@ def outer_choices(study: Study) -> str:
     for pair in sorted(times, key=lambda pair: (-times[pair], pair[1], pair[0])):
         once = "once" if times[pair] == 1 else f"{times[pair]} times"
         parts.append(f"{_choice(study, *pair)} ({once})")
-    folds = words.count(len(found.chosen), "outer part")
-    agreement = _agreement(study, set(times))
-    return f"The {folds} of the nested check chose {words.listed(parts)}. {agreement}"
+    n = len(found.chosen)
+    outer = "The outer part" if n == 1 else f"The {n} outer parts"
+    final = study.settings.index(study.setting), study.ks.index(study.best_k)
+    chose = f"{outer} of the nested check chose {words.listed(parts)}"
+    return f"{chose}; the final model has {_choice(study, *final)}. {_agreement(study, final)}"
 
 
 def _choice(study: Study, setting: int, size: int) -> str:
@@ -115,13 +117,25 @@ def _choice(study: Study, setting: int, size: int) -> str:
     return f"{k} with {name}" if len(study.settings) > 1 else k
 
 
-def _agreement(study: Study, chosen: set[tuple[int, int]]) -> str:
-    """What it means that the outer parts agree, or not."""
-    if len(chosen) > 1:
-        return "That they differ shows how loosely these data decide the choice."
-    ((_, size),) = chosen
-    if study.chose_k and size == len(study.ks) - 1:
-        return "They agree on the largest k that was tried, so more features might do better."
+def _agreement(study: Study, final: tuple[int, int]) -> str:
+    """What it means that the outer parts agree with each other and with the final choice."""
+    assert study.honest_error is not None
+    chosen = study.honest_error.chosen
+    same = sum(pair == final for pair in chosen)
+    if len(set(chosen)) > 1:
+        beside = "" if same else ", and that none made the final choice,"
+        return f"That they differ{beside} shows how loosely these data decide the choice."
+    if same == 0:
+        others = "It differs" if len(chosen) == 1 else "They agree, but differ"
+        return (
+            f"{others} from the final choice, which saw all samples: the error is that of the "
+            "procedure, not of models like the final one."
+        )
+    agree = "It agrees" if len(chosen) == 1 else "They agree"
+    if study.chose_k and final[1] == len(study.ks) - 1 and facts.is_largest_k(study):
+        return f"{agree} on the largest k that was tried, so more features might do better."
     if len(study.settings) * (len(study.ks) if study.chose_k else 1) < MIN_CHOICES:
-        return "They agree, but there was little to choose from."
+        return f"{agree}, but there was little to choose from."
+    if len(chosen) == 1:
+        return "It agrees with the final choice."
     return "They agree: the choice does not hinge on the samples of a single part."

@@ -17,7 +17,16 @@ from ..experiments.cache import LIBRARIES
 from ..experiments.catalogue import paper_title
 from ..experiments.judge import Cell, Verdict
 from ..experiments.runner import Result
-from ..experiments.words import changes_text, confirmed_text, count_text, ours_text, printed_text
+from ..experiments.words import (
+    AGREES,
+    changes_text,
+    confirmed_text,
+    count_text,
+    count_verdicts,
+    ours_text,
+    printed_text,
+    value_text,
+)
 from ..plots._style import house_style, printable
 from .figures import inline_svg, svg_file
 from .shared import card, render_page
@@ -35,8 +44,16 @@ MARKS = {
     Verdict.NOT_RUN: "·",
 }
 
-
-OVERVIEW = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN, Verdict.CANNOT, Verdict.UNPUBLISHED)
+READING_MARKS = {True: "✓", False: "≠", None: "?"}
+# the boxes at the top of the page, and the columns of the overview
+BOXES = {
+    Verdict.MATCHES: ("Match", "within the tolerance"),
+    Verdict.DIFFERS: ("Differ", "with the reason, if known"),
+    Verdict.OPEN: ("Cannot be told", "chance, few runs, or a choice left open"),
+    Verdict.CANNOT: ("Cannot be had", "data or method not available"),
+    Verdict.UNPUBLISHED: ("Nothing published", "our figure alone"),
+    Verdict.NOT_RUN: ("Not run", "left out of this protocol"),
+}
 KINDS = {
     "reproduction": "",
     "analogue": "an analogue: the paper's data cannot be had, ours stand for them",
@@ -102,7 +119,9 @@ def render_reproduction(
         lead=lead(results),
         findings=findings(results),
         cards=_cards(results),
-        overview=OVERVIEW,
+        overview=_occurring(results),
+        titles={verdict: title for verdict, (title, _) in BOXES.items()},
+        count_verdicts=count_verdicts,
         papers=[
             (paper, paper_title(paper), [(r, list(_reasons(r))) for r in group])
             for paper, group in groupby(results, key=lambda result: result.experiment.paper)
@@ -122,24 +141,26 @@ def render_reproduction(
 
 
 def _cards(results: Sequence[Result]) -> list[dict[str, Any]]:
-    def n(verdict: Verdict) -> str:
-        return f"{sum(result.count(verdict) for result in results):,}"
-
     agree = [sum(r.n_confirmed[i] for r in results) for i in (0, 1)]
+    counts = count_verdicts(results)
     cards = [
-        card("Cells that match", n(Verdict.MATCHES), "within the tolerance"),
-        card("Cells that differ", n(Verdict.DIFFERS), "with the reason, if known"),
-        card("Cannot be told", n(Verdict.OPEN), "chance may explain it"),
-        card("Cannot be had", n(Verdict.CANNOT), "data or method not available"),
-        card("Nothing published", n(Verdict.UNPUBLISHED), "our figure alone"),
+        card(BOXES[verdict][0], f"{counts[verdict]:,}", BOXES[verdict][1])
+        for verdict in _occurring(results)
     ]
     if agree[1]:
         cards.append(card("Earlier run confirmed", f"{agree[0]:,} of {agree[1]:,}"))
     return cards
 
 
+def _occurring(results: Sequence[Result]) -> list[Verdict]:
+    """Verdicts to show: those of judged cells always, the others where there are any."""
+    always = (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN)
+    counts = count_verdicts(results)
+    return [verdict for verdict in BOXES if verdict in always or counts[verdict]]
+
+
 def _reasons(result: Result) -> dict[str, None]:
-    """Why cells differ, each reason once, in their order."""
+    """Why cells differ or cannot be told, each reason once, in their order."""
     return dict.fromkeys(cell.why for cell in result.cells if cell.why)
 
 
@@ -154,12 +175,31 @@ def _tables(result: Result, reasons: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _split(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """The table of a paper, and apart from it the claims that have columns of their own."""
+    """The tables of a paper, and apart from them the claims that have columns of their own."""
+    parts = [(_crossing(part), part) for part in _connected(cells)]
+    tables = [table for table, _ in parts if table]
+    claims = [cell for table, part in parts for cell in part if cell not in table]
+    return [*tables, claims] if claims else tables
+
+
+def _connected(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells that share a row or a column with one another, directly or by way of others."""
+    parts: list[list[Cell]] = []
+    for cell in cells:
+        near = [p for p in parts if any(c.row == cell.row or c.column == cell.column for c in p)]
+        parts = [part for part in parts if part not in near]
+        parts.append([*(c for part in near for c in part), cell])
+    order = {id(cell): i for i, cell in enumerate(cells)}
+    parts = [sorted(part, key=lambda cell: order[id(cell)]) for part in parts]
+    return sorted(parts, key=lambda part: order[id(part[0])])
+
+
+def _crossing(cells: Sequence[Cell]) -> list[Cell]:
+    """Those cells whose rows and columns cross often enough for a grid; none, if too few do."""
     often = {column for column, n in Counter(c.column for c in cells).items() if n >= COMMON}
     per_row = Counter(cell.row for cell in cells if cell.column in often)
     table = [cell for cell in cells if cell.column in often and per_row[cell.row] > 1]
-    claims = [cell for cell in cells if cell not in table]
-    return [part for part in (table, claims) if part] if _is_grid(table) else [list(cells)]
+    return table if _is_grid(table) else []
 
 
 def _is_grid(cells: Sequence[Cell]) -> bool:
@@ -192,6 +232,15 @@ def _shown(cell: Cell, reasons: Sequence[str]) -> dict[str, Any]:
     return {
         "column": cell.column,
         "ours": ours_text(cell),
+        "readings": [
+            (
+                reading.name,
+                value_text(reading.ours, cell),
+                READING_MARKS[reading.agrees],
+                AGREES[reading.agrees],
+            )
+            for reading in cell.readings
+        ],
         "published": printed_text(cell.published),
         "earlier": printed_text(cell.checked),
         "confirms": {None: "", True: "confirmed", False: "not confirmed"}[cell.confirms],
@@ -233,18 +282,22 @@ def protocol_of(results: Sequence[Result]) -> str:
 
 def lead(results: Sequence[Result]) -> list[str]:
     """The result in a sentence or two."""
-    papers = [result for result in results if result.experiment.kind == "reproduction"]
-    match, differ = (
-        sum(r.count(verdict) for r in papers) for verdict in (Verdict.MATCHES, Verdict.DIFFERS)
+    counts = count_verdicts(results)
+    match, differ, told = (
+        counts[verdict] for verdict in (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN)
     )
-    if match + differ == 0:
+    if match + differ + told == 0:
         return ["No published figure could be judged."]
-    share = round(100 * match / (match + differ))
-    checked = f"Of {match + differ:,} published figures and claims that could be judged"
-    return [
-        f"{checked}, {match:,} ({share}\u00a0%) come out again and {differ:,} do not.",
-        "Every verdict is computed, by the tolerance stated with the experiment.",
-    ]
+    first = (
+        f"Of {match + differ + told:,} published figures and claims that were measured, {match:,} "
+        f"come out again and {differ:,} do not; of {told:,} it cannot be told."
+    )
+    sentences = [first]
+    stand_ins = count_verdicts([r for r in results if r.experiment.kind == "analogue"])
+    n = sum(stand_ins[verdict] for verdict in (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN))
+    if n:
+        sentences.append(f"{n:,} of them are judged on other data than the paper\u2019s.")
+    return [*sentences, "Every verdict is computed, by the rule stated with the experiment."]
 
 
 def findings(results: Sequence[Result]) -> list[str]:
@@ -270,8 +323,11 @@ def findings(results: Sequence[Result]) -> list[str]:
 
 
 def tolerances(result: Result) -> list[tuple[str, str]]:
-    """What may be how far away, in words."""
-    given = result.experiment.tolerances
-    shown = {cell.column for cell in result.cells}
-    rows = [(column, value.text) for column, value in given.items() if column in shown]
-    return [*rows, ("all other columns" if rows else "all columns", given["default"].text)]
+    """What may be how far away, in words: columns with the same rule together."""
+    rules: dict[str, dict[str, None]] = {}
+    for cell in result.cells:
+        tolerance = result.experiment.tolerance(cell.column)
+        for figure in (cell.published, cell.checked):
+            if figure is not None:
+                rules.setdefault(tolerance.describe(figure), {})[cell.column] = None
+    return [("; ".join(columns), rule) for rule, columns in rules.items()]

@@ -13,6 +13,7 @@ from ..plots import (
     GapDisplay,
     LoadingsDisplay,
     ProjectionDisplay,
+    ReliabilityDisplay,
     StabilityDisplay,
 )
 from ..plots._style import FAINT, PALETTE, house_style, legend_above, new_figure
@@ -35,6 +36,7 @@ def draw_all(study: Study) -> dict[str, Markup | None]:
         "circle": circle(study),
         "alpha": alpha(study),
         "samples": samples(study),
+        "reliability": reliability(study),
         "stability": stability(study),
         "null": null(study),
         "gap": gap(study),
@@ -85,6 +87,17 @@ def samples(study: Study) -> Markup:
         f"The {study.n_samples} training samples of {n_classes(study)} classes, by their scores."
     )
     return drawn(ProjectionDisplay.from_study(study), "samples", label)
+
+
+def reliability(study: Study) -> Markup | None:
+    """How often predictions are right, against how sure they were."""
+    if study.calibration is None:
+        return None
+    label = (
+        "The share of right predictions against the probability of the predicted class, for "
+        f"{study.calibration.n_samples} samples left out. The numbers are in the table."
+    )
+    return drawn(ReliabilityDisplay.from_study(study), "reliability", label)
 
 
 def stability(study: Study) -> Markup | None:

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import __version__
+from ..pencil import wording
 from ..pencil.solution import Solution
-from ..pencil.wording import rounded_up
 from ..plots._style import printable, shorten
 
+count = wording.counted
 UNKNOWN = "\u2013"  # a dash
-SMALL = 5e-4  # a share that is shown as 0
 MAX_VALUE_CHARACTERS = 60  # characters
 
 
@@ -32,9 +32,21 @@ class Interval(Protocol):
         """Upper end."""
 
 
+class Permuted(Protocol):
+    """What a p-value comes from."""
+
+    @property
+    def p_value(self) -> float:
+        """(1 + permutations as good) / (1 + permutations)."""
+
+    @property
+    def n_permutations(self) -> int:
+        """How many there were."""
+
+
 def percent(fraction: float) -> str:
     """0.0439 -> '4.4 %' (with a space that does not break, and a true minus sign)."""
-    return f"{100 * fraction:.1f}\u00a0%".replace("-", "\u2212")
+    return wording.percent(fraction).replace(" ", "\u00a0").replace("-", "\u2212")
 
 
 def percent_or_dash(fraction: float | None) -> str:
@@ -66,25 +78,29 @@ def is_unknown(value: float | None) -> bool:
     return value is None or bool(np.isnan(value))
 
 
-def count(n: int, noun: str, plural: str | None = None) -> str:
-    """'1 feature', '3 features', '1,024 classes'."""
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def interval(estimate: Interval) -> str:
     """The 95 % interval of an error in words."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
 
 
-def price(loss: float) -> str:
-    """What leaving a feature out costs, as a share of the class separation."""
-    return percent(loss) if abs(loss) >= SMALL else percent(0.0)
+def less(loss: float) -> str:
+    """How much less class separation a set has: 'no less', '0.3 % less'."""
+    return "no less" if loss <= wording.ROUND_OFF else f"{percent(loss)} less"
+
+
+def p_value(null: Permuted) -> str:
+    """'p = 0.0476', and that no smaller one could be had."""
+    text = f"p\u00a0=\u00a0{null.p_value:.3g}"
+    least = 1 / (1 + null.n_permutations)
+    if null.p_value > least * (1 + wording.ROUND_OFF):
+        return text
+    return f"{text}, the smallest that {count(null.n_permutations, 'permutation')} can give"
 
 
 def excess(solution: Solution) -> str:
     """By how much the bound lies above the objective, which is positive."""
     # not solution.gap: its unit may be larger than the objective itself
-    return f"{rounded_up(100 * (solution.bound / solution.objective - 1))}\u00a0%"
+    return f"{wording.rounded_up(100 * (solution.bound / solution.objective - 1))}\u00a0%"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -7,23 +7,19 @@ none declares a ``SOLVER``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import OptionError
-from ..pencil.budget import Budget, Callback
-from ..pencil.checks import check_k
+from ..pencil.budget import Budget
 from ..pencil.row_factor import RowFactor
 from .group_lasso import GroupLassoSearch
 from .group_lasso_columns import ColumnSearch
 from .group_lasso_dual import DualGroupLassoSearch, can_solve, suits
 from .group_lasso_variational import VariationalSearch
-from .options import check_alphas, check_method
 from .penalty_search import PenaltySearch, solve_path
 from .scoring import ScoringProblem
-from .solution import TOL, GroupLassoSolution
+from .solution import GroupLassoSolution
 
 
 def make_search(problem: ScoringProblem, solver: str, tol: float, budget: Budget) -> PenaltySearch:
@@ -111,55 +107,15 @@ class GlossPath:
         return f"GlossPath({len(self)} penalties, {self.n_selected.tolist()} features)"
 
 
-def gloss_path(
-    X: Any,
-    y: ArrayLike,
-    alphas: ArrayLike | None = None,
-    *,
-    within: str = "full",
-    weights: ArrayLike | str | None = None,
-    ridge: Any = 0.0,
-    max_features: int | None = None,
-    solver: str = "auto",
-    tol: float = TOL,
-    time_limit: float | None = None,
-    callback: Callback | None = None,
+def follow_path(
+    problem: ScoringProblem,
+    shares: np.ndarray,
+    solver: str,
+    tol: float,
+    max_features: int | None,
+    budget: Budget,
 ) -> GlossPath:
-    """Group-lasso optimal scoring (GLOSS) at a range of penalties, each from the one before.
-
-    Parameters
-    ----------
-    X : array (n, p), scipy.sparse matrix, or a table that is read in blocks (dask, zarr, ...)
-    y : array (n,), class labels
-    alphas : penalties as shares of lambda_max, 1e-9 to 1; solved in descending order
-        By default 15, from 1 to 1/128, each 1 / sqrt(2) of the one before.
-    within, weights, ridge, solver, tol : as in `GroupLassoLDA`
-    max_features : end the path before the first penalty at which more features are used
-    time_limit : seconds; the path then ends where it is
-    callback : called with progress events
-
-    Returns
-    -------
-    GlossPath
-
-    Examples
-    --------
-    >>> import numpy as np, eigensieve as es
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(60, 200)), np.arange(60) % 3
-    >>> X[y == 1, :3] += 2
-    >>> path = es.gloss_path(X, y, [0.8, 0.5, 0.2])
-    >>> path.n_selected.tolist(), path[1].support.tolist()
-    ([2, 3, 13], [0, 1, 2])
-    >>> V, values = path.directions(1)
-    >>> V.shape
-    (200, 2)
-    """
-    budget = Budget(time_limit, callback=callback)
-    most = None if max_features is None else check_k(max_features, "max_features")
-    shares = check_alphas(alphas)
-    tolerance = check_method(solver, tol)
-    problem = ScoringProblem.from_data(X, y, within=within, weights=weights, ridge=ridge)
+    """The solutions at descending shares of lambda_max, as far as time and features allow."""
     with budget.interruptible():
-        found = solve_path(make_search(problem, solver, tolerance, budget), shares, most)
+        found = solve_path(make_search(problem, solver, tol, budget), shares, max_features)
     return GlossPath(problem, tuple(found))

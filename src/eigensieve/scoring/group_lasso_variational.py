@@ -7,7 +7,9 @@ in turn they converge, linearly. Features join one at a time, the one that viola
 most. Kept as the reference: scoring/group_lasso.py is much faster.
 
 Deviations from the paper: its (4b) is |slope_j| <= lambda w_j; a row that the iteration takes
-towards zero, which it never reaches, is cut at a small length (and joins again if that was wrong).
+towards zero, which it never reaches, is cut at a small length (and joins again if that was wrong);
+while features are still to join, the active ones are not solved to the last digit (50,000 systems
+did not suffice otherwise for 125 features of the paper's first simulation; 9,500 do now).
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from .group_lasso_base import GroupLassoMethod
 from .scoring import row_lengths
 
 MAX_SYSTEMS = 50_000  # in all
+LOOSER = 2.0  # a feature joins that violates its condition by so much more than the active ones
+TIGHTER = 0.1  # what becomes of the tolerance when none joins
 VANISHED = 1e-10  # length, as a share of the longest row, below which a row is taken for zero
 
 
@@ -29,15 +33,21 @@ class VariationalSearch(GroupLassoMethod):
 
     def _minimise(self, penalty: float) -> None:
         problem = self.problem
+        loose = 1.0
         while self.n_iter < MAX_SYSTEMS:
-            self._solve_active(penalty)
+            self._solve_active(penalty, loose)
             slope = problem.slope(self.S, self.rows)
             ratio = row_lengths(slope) / self.t
             ratio[self.S] = 0.0
             ratio[problem.is_redundant] = 0.0
             worst = int(np.argmax(ratio))
-            if ratio[worst] <= 1.0 + self._allowed(penalty)[worst]:
-                break
+            allowed = self._allowed(penalty)
+            is_last = loose <= allowed.min() / 2
+            if ratio[worst] <= 1.0 + (allowed[worst] if is_last else LOOSER * loose):
+                if is_last:
+                    break
+                loose *= TIGHTER
+                continue
             if self.S.size > 0 and self.budget.stop() is not None:
                 break
             self._add(worst, slope[worst])
@@ -50,8 +60,8 @@ class VariationalSearch(GroupLassoMethod):
         self.S = np.insert(self.S, place, feature)
         self.rows = np.insert(self.rows, place, row, axis=0)
 
-    def _solve_active(self, penalty: float) -> None:
-        """Reweighted systems on the active rows until condition (4a) holds."""
+    def _solve_active(self, penalty: float, loose: float) -> None:
+        """Reweighted systems on the active rows until condition (4a) holds, up to ``loose``."""
         G, C = self.problem.gram(self.S), self.problem.correlations[self.S]
         while self.S.size and self.n_iter < MAX_SYSTEMS and self.budget.stop() is None:
             self.n_iter += 1
@@ -67,5 +77,5 @@ class VariationalSearch(GroupLassoMethod):
                 self.S, G, C = self.S[kept], G[np.ix_(kept, kept)], C[kept]
             pull = (self.t[self.S] / sizes[kept])[:, None] * self.rows
             off = row_lengths(C - G @ self.rows - pull) / self.t[self.S]
-            if np.all(off <= self._allowed(penalty)[self.S] / 2):
+            if np.all(off <= np.maximum(loose, self._allowed(penalty)[self.S] / 2)):
                 break

@@ -10,13 +10,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..pencil.budget import Budget, Callback
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
-from ..pencil.wording import rounded_down, rounded_up
+from ..pencil.wording import rounded, rounded_up
+from ..tables.builders import lda_pencil
+from ..tables.kinds.frames import column_names
 from .proof.proof import ProofRequest, Prover, as_request
 from .quick_bound import root_bound
 from .solve import check_shared, solve_problem
@@ -49,6 +52,27 @@ class Certificate(Solution):
     def __repr__(self) -> str:
         return super().__repr__().replace("Solution", "Certificate", 1)
 
+    @property
+    def is_better_best(self) -> bool:
+        """Whether a better set was found and proved the best, whatever gap_tol allows."""
+        better = self.better
+        return (
+            better is not None and better.is_certified and min(better.gap, better.gap_tol) <= CLOSED
+        )
+
+    def describe_bound(self) -> str:
+        """The bound, and how far it is above the given set's score.
+
+        Where the best set is known, that is how much higher this one scores: the same figure.
+        """
+        if math.isinf(self.bound):
+            return "unknown"
+        if self.objective <= 0:
+            return f"{self.bound:.6g}"
+        excess = 100 * (self.bound / self.objective - 1)
+        shown = rounded(excess) if self.is_better_best else rounded_up(excess)
+        return f"{self.bound:.6g}, {shown} % above the score"
+
     def explain(self, noun: str = "features", names: Sequence[str] | None = None) -> str:
         """What is proved, in one sentence.
 
@@ -79,9 +103,7 @@ class Certificate(Solution):
         listed = ", ".join(chosen[:MAX_FEATURES_NAMED]) + (
             ", ..." if len(chosen) > MAX_FEATURES_NAMED else ""
         )
-        proved = min(self.better.gap, self.better.gap_tol) <= CLOSED
-        best = self.better.is_certified and proved
-        rest = " (proved the best)" if best else f"; {self._limit('set')}"
+        rest = " (proved the best)" if self.is_better_best else f"; {self._limit('set')}"
         return f"a {group} scores {self._gain()}: {listed}{rest}"
 
     # Percentages are of the score itself; the unit of the gap may be larger than the score.
@@ -100,27 +122,26 @@ class Certificate(Solution):
         if self.objective > 0:
             ratio = self.bound / self.objective
             if ratio > MAX_RATIO_IN_PERCENT:
-                return f"no {group} can score more than {rounded_up(ratio)} times as much"
-            return (
-                f"no {group} can score more than {rounded_up(100 * (ratio - 1))} % above this one"
-            )
+                return f"no {group} can score more than {rounded_up(ratio)} times the given one"
+            percent = rounded_up(100 * (ratio - 1))
+            return f"no {group} can score more than {percent} % above the given one"
         scores = f"{self.objective:.4g}"
-        return f"no {group} can score more than {self.bound:.4g}; this one scores {scores}"
+        return f"no {group} can score more than {self.bound:.4g}; the given one scores {scores}"
 
     def _gain(self) -> str:
         assert self.better is not None
         if self.objective > 0:
             ratio = self.better.objective / self.objective
             if ratio > MAX_RATIO_IN_PERCENT:
-                return f"{rounded_down(ratio)} times as much"
-            return f"{rounded_down(100 * (ratio - 1))} % higher"
-        return f"{self.better.objective:.4g}, this one {self.objective:.4g}"
+                return f"{rounded(ratio)} times as much"
+            return f"{rounded(100 * (ratio - 1))} % higher"
+        return f"{self.better.objective:.4g}, the given one {self.objective:.4g}"
 
 
 def certify(
-    pencil: Pencil,
-    support: Sequence[int] | np.ndarray,
-    criterion: str = "lambda_max",
+    pencil: Any,
+    support: ArrayLike,
+    criterion: str = "auto",
     time_limit: float | None = TIME_LIMIT,
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
@@ -130,6 +151,8 @@ def certify(
     random_state: int | None = None,
     client: Any = None,
     proof: str | os.PathLike[str] | ProofRequest | None = None,
+    *,
+    features: Sequence[Any] | None = None,
 ) -> Certificate:
     """An upper bound and the gap for a set of features, whoever chose it.
 
@@ -139,10 +162,14 @@ def certify(
 
     Parameters
     ----------
-    pencil : Pencil
-    support : feature indices of the set, in any order
-    criterion : "lambda_max", "trace" or "logdet", default "lambda_max"
-        The one that the set was chosen by: `SparseLDA` and the command line use "logdet".
+    pencil : Pencil; or a table, with ``features``
+    support : feature indices of the set, in any order; or the labels of the table's rows
+    features : names (or indices) of the set among the table's columns, optional
+        ``certify(X, y, features=names)`` is ``certify(lda_pencil(X, y), ...)`` of their indices.
+    criterion : "auto", "lambda_max", "trace" or "logdet"
+        "auto" is the one that belongs to the pencil, ``pencil.criterion``: "logdet" for LDA,
+        "lambda_max" for PCA, CCA and matrices. A set that was chosen by another one is judged by
+        that one only if it is named here.
     time_limit : seconds, None for no limit; 0 gives the bound at the root of the search
     include, exclude : features that every rival must, or must not, have; the given set, too
     gap_tol, n_jobs, callback, random_state, client, proof : as in `solve`
@@ -157,10 +184,12 @@ def certify(
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> pencil = es.lda_pencil(X, y, shrinkage=0.5)
-    >>> claim = es.certify(pencil, [0, 6, 9, 12], criterion="logdet")
+    >>> claim = es.certify(pencil, [0, 6, 9, 12])
     >>> claim.is_certified, claim.better is None
     (True, True)
     """
+    if features is not None:
+        pencil, support = lda_pencil(pencil, support), _find_columns(pencil, features)
     pencil = check_pencil(pencil).in_memory_if_small()
     chosen = _check_support(support, pencil)
     request = None if proof is None else _request(proof, pencil, chosen)
@@ -184,6 +213,26 @@ def certify(
         prover=None if request is None else Prover(problem, pencil, request),
     )
     return _judge(given, _with_bound(found, problem))
+
+
+def _find_columns(X: Any, features: Sequence[Any]) -> list[int]:
+    """Positions of the columns that are named, or numbered."""
+    if isinstance(features, str):
+        raise InputError(f"features must be a list of columns, not {features!r}")
+    names = column_names(X)
+    place = {} if names is None else {name: j for j, name in enumerate(names)}
+    found = []
+    for feature in features:
+        if not isinstance(feature, str):
+            found.append(feature)
+        elif feature in place:
+            found.append(place[feature])
+        else:
+            raise InputError(
+                f"no column is called {feature!r}"
+                + ("; X has no names: give indices" if names is None else "")
+            )
+    return found
 
 
 def _request(
@@ -224,7 +273,7 @@ def _judge(given: Solution, found: Solution) -> Certificate:
     return Certificate(**{f.name: getattr(claim, f.name) for f in fields(Solution)}, better=better)
 
 
-def _check_support(support: Sequence[int] | np.ndarray, pencil: Pencil) -> np.ndarray:
+def _check_support(support: ArrayLike, pencil: Pencil) -> np.ndarray:
     chosen = np.asarray(support)
     if chosen.dtype == bool and chosen.ndim == 1:
         raise InputError("support must list feature indices, not a mask: use np.flatnonzero(mask)")

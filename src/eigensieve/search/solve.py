@@ -34,7 +34,7 @@ def solve(
     pencil: Pencil,
     k: int | Sequence[int] | None,
     solver: str = "greedy",
-    criterion: str = "lambda_max",
+    criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
     time_limit: float | None = None,
@@ -54,7 +54,10 @@ def solve(
     k : int, or one int per block of the pencil (kx, ky)
         None for as many as the penalty ``rho`` leaves, for solvers that have that option.
     solver : name, see `available_solvers`
-    criterion : "lambda_max", "trace" or "logdet"
+    criterion : "auto", "lambda_max", "trace" or "logdet"
+        "auto" is the one that belongs to the pencil, ``pencil.criterion``: "logdet" for LDA,
+        "lambda_max" for PCA, CCA and matrices; or "lambda_max" where the solver cannot take that
+        one ("dc", "scotlass" and others seek a single direction). The solution names it.
     include, exclude : feature indices that must, or must not, be chosen
     time_limit : seconds; the best set so far is returned
     gap_tol : relative gap at which a certificate counts as closed
@@ -84,6 +87,7 @@ def solve(
     pencil = check_pencil(pencil).in_memory_if_small()
     if k is None:
         k = _most(pencil, exclude, solver_options)
+    criterion = choose_criterion(criterion, pencil, solver)
     problem = make_problem(pencil, k, criterion, include, exclude)
     return solve_problem(
         problem,
@@ -117,7 +121,7 @@ def solve_path(
     pencil: Pencil,
     ks: Iterable[int] | Iterable[Sequence[int]] | None = None,
     solver: str = "greedy",
-    criterion: str = "lambda_max",
+    criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
     time_limit: float | None = None,
@@ -146,6 +150,7 @@ def solve_path(
     pencil = check_pencil(pencil).in_memory_if_small()
     sizes = None if ks is None else _path_sizes(ks)
     first = max(1, np.unique(include).size) if sizes is None else sizes[0]
+    criterion = choose_criterion(criterion, pencil, solver)
     problem = make_problem(pencil, first, criterion, include, exclude)
     if sizes is None:
         sizes = list(range(first, min(problem.pencil.size, first + 49) + 1))
@@ -241,12 +246,15 @@ def available_solvers() -> dict[str, str]:
     return {name: solver.summary for name, solver in find_solvers().items()}
 
 
-def serves(solver: str, pencil: Pencil, criterion: str) -> bool:
-    """Whether a solver is made for a criterion on this pencil; an unknown one is let through."""
+def choose_criterion(criterion: str, pencil: Pencil, solver: str) -> str:
+    """What "auto" means: the criterion of the pencil, or the one that every solver takes."""
     found = find_solvers().get(solver)
-    if found is None or criterion not in found.criteria:
-        return found is None
-    return found.refuses is None or found.refuses(make_problem(pencil, 1, criterion)) is None
+    if criterion != "auto" or found is None:  # an unknown solver is refused elsewhere
+        return criterion
+    serves = pencil.criterion in found.criteria and (
+        found.refuses is None or found.refuses(make_problem(pencil, 1)) is None
+    )
+    return pencil.criterion if serves else "lambda_max"
 
 
 @cache

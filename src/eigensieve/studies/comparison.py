@@ -57,10 +57,15 @@ class Comparison(Reported):
 
     @property
     def how(self) -> str:
-        """Where the errors come from."""
-        known = [s.honest_error.how for s in self.results.values() if s.honest_error is not None]
-        # a method without a choice of k has nothing nested
-        return max(known, key=lambda how: how.startswith("nested"), default="not estimated")
+        """Where the errors come from: a method without a choice of k has nothing nested."""
+        found: dict[str, list[str]] = {}
+        for name, study in self.results.items():
+            if study.honest_error is not None:
+                found.setdefault(study.honest_error.how, []).append(name)
+        if len(found) < 2:
+            return next(iter(found), "not estimated")
+        first, *others = sorted(found, key=lambda how: not how.startswith("nested"))
+        return "; ".join([first, *(f"{', '.join(found[how])}: {how}" for how in others)])
 
     @property
     def rows(self) -> list[dict[str, Any]]:

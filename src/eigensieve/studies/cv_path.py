@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError
 from .estimates import class_weights
 from .jobs import Findings, Job
 from .plan import StudyPlan
@@ -95,6 +96,11 @@ class CVPath:
     @property
     def best_k(self) -> int:
         """The k of the 1-SE rule."""
+        if not self.ks:
+            raise InputError(
+                "the method chooses the number of features itself, so that no k was tried; "
+                "study.best_k is the number it took"
+            )
         return self.ks[self.best_size]
 
     def choose(self, k: int | None = None) -> tuple[int, int]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, TimeLimitError
+from ..pencil.wording import counted
+from .calibration import Calibration
 from .checkpoint import Checkpoint
 from .cv_path import CVPath, make_path
 from .data import StudyData
 from .jobs import Findings
-from .nested import HonestError, fixed_error, nested_error
+from .nested import HonestError, calibrated, fixed_error, nested_error
 from .null import PermutationNull, permutation_null
 from .plan import StudyPlan
 from .runner import StageProgress, run_stages
@@ -27,6 +29,7 @@ class Estimates:
 
     cv: CVPath | None = None
     honest: HonestError | None = None
+    calibration: Calibration | None = None
     null: PermutationNull | None = None
     frequency: np.ndarray | None = None
     indices: Sequence[StabilityIndex] = ()
@@ -93,6 +96,8 @@ def _evaluate(
         for i, setting in enumerate(best)
     ]
     found.honest = _honest(data, plan, schedule, outcomes)
+    if found.honest is not None and repeats[0] is schedule.repeats[0]:
+        found.calibration = calibrated(repeats[0], outcomes, plan, found.honest)
     permuted = schedule.whole_permutations(outcomes)
     if permuted and repeats[0] is schedule.repeats[0]:  # on a cluster another may be done first
         found.null = permutation_null(repeats[0], permuted, outcomes, plan)
@@ -137,15 +142,16 @@ def _notes_on_fits(outcomes: Sequence[Findings], plan: StudyPlan, data: StudyDat
     early = sum(found["early"] for found in findings)
     if early:
         notes.append(
-            f"{early} of {len(findings)} searches in cross-validation ended early (time limit or "
-            "iterations); the best set so far was taken."
+            f"{early} of {counted(len(findings), 'fit')} in cross-validation ended early (time "
+            "limit or iterations); the best set so far was taken."
         )
     for i, k in enumerate(plan.ks):
         used = [len(row[i]["support"]) for outcome in outcomes for row in outcome]
         if min(used) != k or max(used) != k:
+            sizes = "" if min(used) == max(used) else f"{min(used)} to "
             notes.append(
-                f"For k = {k} the models of cross-validation use {min(used)} to {max(used)} "
-                "features: the method cannot have exactly k."
+                f"For k = {k} the models of cross-validation use {sizes}"
+                f"{counted(max(used), 'feature')}: the method does not always have exactly k."
             )
     return notes
 
@@ -170,14 +176,16 @@ def _tell_unfinished(
     n_repeats = len(schedule.whole_repeats(outcomes))
     if n_repeats < len(schedule.repeats):
         parts.append(
-            f"{n_repeats} of {len(schedule.repeats)} repeats of the cross-validation are done"
+            f"{n_repeats} of {len(schedule.repeats)} repeats of the cross-validation "
+            f"{'is' if n_repeats == 1 else 'are'} done"
         )
     if found.honest is None:
         parts.append("the error on new samples was not estimated")
         found.notes += ("No error estimate: it was interrupted.",)
     n_permutations = len(schedule.whole_permutations(outcomes))
     if n_permutations < len(schedule.permuted):
-        parts.append(f"{n_permutations} of {len(schedule.permuted)} permutations are done")
+        are = "is" if n_permutations == 1 else "are"
+        parts.append(f"{n_permutations} of {len(schedule.permuted)} permutations {are} done")
     elif schedule.permuted and found.null is None:
         parts.append("the first repeat, with which permutations are compared, is not done")
     found.unfinished += tuple(parts)

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..estimators._validation import read_columns
 from ..pencil.budget import Callback
 from ..pencil.solution import Solution
+from ..pencil.wording import counted
 from ..tables.statistics import ClassStats
 from .copies import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
@@ -212,8 +213,9 @@ def describe_columns(data: StudyData, model: Any) -> list[str]:
     if data.n_missing:
         columns = int(np.count_nonzero(~with_values))
         notes.append(
-            f"{data.n_missing:,} missing values in {columns:,} columns were filled with the "
-            "median of the column, in every training part anew."
+            f"{counted(data.n_missing, 'missing value')} in {counted(columns, 'column')} "
+            f"{'was' if data.n_missing == 1 else 'were'} filled with the median of the column, in "
+            "every training part anew."
         )
     high, low = column_extent(X)
     constant = int(np.count_nonzero(with_values & (high == low)))

@@ -5,6 +5,7 @@ All of a study is made of such jobs, whatever they are for; what one finds is pl
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import threading
 import warnings
@@ -25,12 +26,16 @@ from .standardize import Standardizer
 
 
 class Finding(TypedDict):
-    """What one model did: classes of the test rows, AUC there, and the features it uses."""
+    """What one model did: classes of the test rows, AUC there, and the features it uses.
+
+    ``log_proba``: see `pack`; None where it is not kept, or there is no temperature to fit to it.
+    """
 
     predicted: list[int]
     auc: float | None
     support: list[int]
     early: bool
+    log_proba: str | None
 
 
 Findings = list[list[Finding]]  # by setting, then by k
@@ -38,11 +43,15 @@ Findings = list[list[Finding]]  # by setting, then by k
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A training and a test part of rows with labels (those of the null are permuted)."""
+    """A training and a test part of rows with labels (those of the null are permuted).
+
+    ``keeps_proba``: whether the probabilities of the test rows are kept as well.
+    """
 
     train: np.ndarray
     test: np.ndarray
     labels: np.ndarray
+    keeps_proba: bool = False
 
     @cached_property
     def key(self) -> str:
@@ -51,6 +60,7 @@ class Job:
         for rows in (self.train, self.test):
             digest.update(rows.astype("<i8").tobytes() + b"|")
         digest.update("\x1f".join(map(str, self.labels.tolist())).encode())
+        digest.update(b"|proba" if self.keeps_proba else b"")
         return digest.hexdigest()[:24]
 
 
@@ -61,7 +71,7 @@ def run_job(job: Job, X: Any, plan: StudyPlan) -> Findings:
     y, y_new = job.labels[job.train], job.labels[job.test]
     with _quiet_process():
         return [
-            [_judge(model, Z_new, y_new, plan.classes) for model in models]
+            [_judge(model, Z_new, y_new, plan.classes, job.keeps_proba) for model in models]
             for models in (_fit(e, Z, y, plan.ks) for e in plan.settings.values())
         ]
 
@@ -78,14 +88,39 @@ def _fit(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: tuple[int, ...]) -> l
     return [models[k] for k in ks]
 
 
-def _judge(model: Any, Z: np.ndarray, y: np.ndarray, classes: np.ndarray) -> Finding:
+def _judge(
+    model: Any, Z: np.ndarray, y: np.ndarray, classes: np.ndarray, keeps_proba: bool
+) -> Finding:
     status = getattr(getattr(model, "solution_", None), "status", None)
     return {
         "predicted": np.searchsorted(classes, model.predict(Z)).tolist(),
         "auc": _area(model, Z, y),
         "support": model.get_support(indices=True).tolist(),
         "early": bool(getattr(status, "is_early", False)),
+        "log_proba": pack(_log_proba(model, Z, classes)) if keeps_proba else None,
     }
+
+
+def _log_proba(model: Any, Z: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
+    """(n, K), -inf for a class that the model has never seen; None without a softmax."""
+    if not getattr(getattr(model, "_rule", None), "has_softmax", False):
+        return None
+    found = np.full((Z.shape[0], classes.size), -np.inf)
+    found[:, np.searchsorted(classes, model.classes_)] = model.predict_log_proba(Z)
+    return found
+
+
+def pack(values: np.ndarray | None) -> str | None:
+    """Numbers as text that JSON keeps as it is, in single precision: there may be millions."""
+    if values is None:
+        return None
+    return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
+
+
+def unpack(text: str, n_columns: int) -> np.ndarray:
+    """What was packed, (n, n_columns)."""
+    flat = np.frombuffer(base64.b64decode(text), dtype="<f4")
+    return flat.reshape(-1, n_columns).astype(np.float64)
 
 
 def _area(model: Any, Z: np.ndarray, y: np.ndarray) -> float | None:

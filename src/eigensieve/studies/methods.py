@@ -126,7 +126,6 @@ _ALL = (
         solvers="search.solve:available_solvers",
         unlisted=("dspca", "spca"),  # for PCA
     ),
-    # rule "lda": for few features, as the notes of the class say
     Method(
         "gloss",
         "Group-lasso optimal scoring (Merchante 2012)",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .calibration import Calibration, calibrate
 from .cv_path import make_path
 from .estimates import ErrorEstimate, balanced, effective_size, error_estimate
 from .jobs import Finding, Findings, Job
@@ -82,6 +83,16 @@ def nested_error(
         chosen.append((setting, size))
         findings.append(found[job.key][setting][size])
     return _judge([outer], [findings], plan, chosen, how)
+
+
+def calibrated(
+    outer: Sequence[Job], found: Mapping[str, Findings], plan: StudyPlan, error: HonestError
+) -> Calibration | None:
+    """From the predictions that gave the error; of several repeats from the first."""
+    size = 0 if plan.k is None else plan.ks.index(plan.k)
+    chosen = error.chosen or [(0, size)] * len(outer)
+    findings = [found[job.key][setting][k] for job, (setting, k) in zip(outer, chosen)]
+    return calibrate(outer, findings, plan)
 
 
 def fixed_error(

@@ -25,7 +25,8 @@ class PermutationNull:
         a little kind, for the permuted labels as well: that is why the comparison is fair.
     errors : array (n_permutations,)
     p_value : float
-        (1 + number of permutations that are as good) / (1 + number of permutations).
+        (1 + number of permutations that are as good) / (1 + number of permutations); so 20
+        permutations give .0476 at best.
     """
 
     observed: float

@@ -160,7 +160,7 @@ class PreparedClassifier(MetaEstimatorMixin, TransformerMixin, ClassifierMixin, 
 
     @_inner_has("predict_proba")
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Class probabilities, as the classifier gives them."""
+        """Class probabilities, as the classifier gives them; see ``estimator_.temperature_``."""
         Z = self._standardized(X)
         return np.asarray(self.estimator_.predict_proba(Z))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..pencil.solution import Solution
+from .calibration import Calibration
 from .copies import FeatureCopy
 from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
 from .nested import HonestError
@@ -81,15 +82,20 @@ class Study(Reported):
     honest_error : HonestError or None
         error, low, high (95 %), balanced_error, auc, confusion: of the whole recipe, the choice
         of k included (nested cross-validation). None where it could not be had: see ``notes``.
+    calibration : Calibration or None
+        ``temperature`` of the final model, and log_loss, brier and bins() of its probabilities
+        ``before`` and ``after`` it, on samples left out. None without an error estimate, and for
+        a classifier whose probabilities are no softmax of scores (rule "1-nn").
     stability : DataFrame (features, ks)
         The share of training parts that selected a feature.
     stability_index : DataFrame: k, index, low, high (Nogueira)
     null : PermutationNull or None
         What permuted labels give; ``null.p_value``. None unless it was asked for.
     final_estimator : PreparedClassifier
-        Fitted on all rows with the chosen k; takes raw rows.
+        Fitted on all rows with the chosen k; takes raw rows. Its probabilities have the
+        temperature of ``calibration``.
     path : dict k -> PreparedClassifier
-        Fitted on all rows, for every k.
+        Fitted on all rows, for every k; only the chosen one has a temperature other than 1.
     optimality : list of Solution, one per k
         The selected set of every k, its class separation, and a bound on that of any set.
     prices : list of FeaturePrice
@@ -124,6 +130,7 @@ class Study(Reported):
     scores: np.ndarray
     correlations: np.ndarray
     source: Provenance
+    calibration: Calibration | None = None
     copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()

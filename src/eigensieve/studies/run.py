@@ -52,7 +52,8 @@ def run_study(
     part. The number of features is the **smallest k whose error is within one standard error of
     the smallest** (1-SE rule), by repeated cross-validation. The error that is reported comes from
     nested cross-validation: in every outer fold the same choice is made without the samples that
-    are then predicted, by one cross-validation inside.
+    are then predicted, by one cross-validation inside. The same predictions give the temperature
+    by which the final model divides its scores before they become probabilities.
 
     Parameters
     ----------
@@ -136,6 +137,8 @@ def run_plan(
     with open_checkpoint(checkpoint, data, plan, restart) as file:
         found = estimate(data, plan, n_jobs, file, progress)
     final = fit_final(data, plan, found.cv, n_jobs, progress, search_progress, is_brief=is_brief)
+    if found.calibration is not None:
+        final.path[final.k].estimator_.temperature_ = found.calibration.temperature
     return _assemble(data, plan, found, final)
 
 
@@ -170,6 +173,7 @@ def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) 
         splitting=plan.splitter.describe(data.y) if found.cv is not None else "",
         cv=found.cv,
         honest_error=found.honest,
+        calibration=found.calibration,
         frequency=np.zeros((0, p)) if found.frequency is None else found.frequency,
         indices=indices,
         null=found.null,

@@ -66,7 +66,8 @@ def make_schedule(plan: StudyPlan, y: np.ndarray) -> Schedule:
     if plan.must_choose and isinstance(splitter.cv, int):
         usable_folds(y, splitter.cv, splitter.groups, least=MIN_SAMPLES_OF_A_CLASS)
     n_repeats = 1 if splitter.is_fixed else plan.n_repeats
-    repeats = [_jobs(splitter.split(y, r), y) for r in range(n_repeats)]
+    # the probabilities of the first repeat: of the models that the error on new samples is of
+    repeats = [_jobs(splitter.split(y, r), y, keeps_proba=r == 0) for r in range(n_repeats)]
     outer = repeats[0] if plan.must_choose else []
     inner = [_cut_inside(splitter, y, job) for job in outer]
     rng = np.random.default_rng(splitter.seed)
@@ -93,5 +94,7 @@ def _permute(splitter: Splitter, y: np.ndarray, rng: np.random.Generator) -> lis
     return []
 
 
-def _jobs(parts: list[tuple[np.ndarray, np.ndarray]], labels: np.ndarray) -> list[Job]:
-    return [Job(train, test, labels) for train, test in parts]
+def _jobs(
+    parts: list[tuple[np.ndarray, np.ndarray]], labels: np.ndarray, *, keeps_proba: bool = False
+) -> list[Job]:
+    return [Job(train, test, labels, keeps_proba) for train, test in parts]

@@ -47,7 +47,8 @@ class PCAProblem:
 def pca_pencil(X: Any) -> Pencil:
     """The pencil of sparse PCA: A = covariance of the columns (divisor n), B = I.
 
-    For wide data the centred rows are kept as the factor of A.
+    For wide data the centred rows are kept as the factor of A. The criterion that belongs to it is
+    "lambda_max".
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def lda_pencil(
 
     With weights, pi_k proportional to weight_k n_k takes the place of n_k/n:
     A = sum_k pi_k (m_k - m)(m_k - m)', m = sum_k pi_k m_k, S_w = sum_k pi_k S_k, where S_k is the
-    covariance of class k (divisor n_k).
+    covariance of class k (divisor n_k). The criterion that belongs to it is "logdet".
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def lda_problem(
     if isinstance(X, ClassStats):
         s = stats_shrinkage(X, shrinkage)
         stats = X if class_weight is None else X.weighted(class_weight)
-        return LDAProblem(stats, s, _lda_of_stats(stats, s, ridge))
+        return _with_criterion(LDAProblem(stats, s, _lda_of_stats(stats, s, ridge)))
     if y is None:
         raise InputError("lda_pencil needs labels y beside X")
     table = _open(X)
@@ -191,6 +192,12 @@ def lda_problem(
         problem = _lda_of_rows(table, y, shrinkage, ridge, class_weight)
     if class_weight is None:
         problem.pencil.recipe = lda_recipe(y, problem.shrinkage, ridge, feature_names(X, names))
+    return _with_criterion(problem)
+
+
+def _with_criterion(problem: LDAProblem) -> LDAProblem:
+    """With Wilks's: of many classes the others go on separating the pair that is farthest apart."""
+    problem.pencil.criterion = "logdet"
     return problem
 
 

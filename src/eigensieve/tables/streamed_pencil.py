@@ -64,6 +64,7 @@ class StreamedPencil(FactorPencil):
         """The pencil of some features, in memory."""
         index = np.asarray(index, dtype=np.intp)
         part = FactorPencil(self.H[:, index], self.W[:, index], self.d[index], core=self.core)
+        part.criterion = self.criterion
         return self._with_diagonals(part, index)
 
     def load_all(self) -> FactorPencil:

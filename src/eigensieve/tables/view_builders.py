@@ -30,7 +30,8 @@ def cca_pencil(X: Any, Y: Any, shrinkage: ViewShrinkage = "auto") -> Pencil:
     Each view's covariance is shrunk towards its diagonal as in `lda_pencil`, with one
     intensity per view if "auto"; a pair gives each view its own. ``pencil.blocks`` is 0 for
     columns of X, 1 for Y, so that `solve` takes k = (kx, ky). A is indefinite: the criterion
-    is "lambda_max". Each view is an array or a scipy.sparse matrix.
+    that belongs to it is "lambda_max", and no other will do. Each view is an array or a
+    scipy.sparse matrix.
 
     Examples
     --------

@@ -335,3 +335,33 @@ def test_starts_of_any_size() -> None:
     assert supports[0] == supports[1] == supports[2]
     with pytest.raises(OptionError, match="one vector"):
         es.dc_path(pencil, [0.1], start=np.ones((10, 2)))
+
+
+# -- sentences of the page -----------------------------------------------------------------------
+
+
+def test_without_a_penalty_the_start_decides_which_eigenvector_is_found() -> None:
+    V = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    pencil = es.Pencil(V @ np.diag([3.0, 2.0, 1.0]) @ V.T)
+    for start, value in ((np.ones(3), 3.0), (V[:, 1] + V[:, 2], 2.0)):
+        found = es.dc_path(pencil, [0.0], start=start, tol=1e-9).values[0]
+        assert found == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize(("scale", "holds"), [(1.0, True), (0.01, False)])
+def test_at_one_rho_it_is_as_sparse_as_scotlass_if_entries_are_below_one(
+    scale: float, holds: bool
+) -> None:
+    """By the stationary points themselves: l1 leaves nothing above its own largest rho."""
+    sparser = []
+    for seed in range(8):
+        M = np.random.default_rng(seed).normal(size=(20, 10))
+        pencil = es.Pencil(M.T @ M, scale * np.eye(10))
+        for share in (0.003, 0.01, 0.03, 0.1):
+            rho = share * es.dc_path(pencil, [0.0], max_iter=1).rho_max
+            try:
+                theirs = es.solve(pencil, None, solver="scotlass", rho=rho).support.size
+            except OptionError:
+                theirs = 0
+            sparser.append(es.dc_path(pencil, [rho]).cardinalities[0] <= theirs)
+    assert all(sparser) == holds

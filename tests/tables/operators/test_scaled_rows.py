@@ -229,15 +229,15 @@ def test_units_do_not_matter(variant: str) -> None:
         M[: n // 3, : q // 2] += 2.0
         M[1] = M[4]
         options: dict[str, Any] = {"y": y, "variant": variant, "n_init": 1, "tol": 0, "max_iter": 3}
-        found = es.qalpha(M, **options)
+        found = es.qalpha(M.T, **options)
         scaled = M * 10.0 ** rng.choice([-60, 0, 60], size=(n, 1))
         for other in (scaled, M + 2.0**20 * rng.choice([-1, 0, 1], size=(n, 1))):
-            again = es.qalpha(other, **options)
+            again = es.qalpha(other.T, **options)
             np.testing.assert_allclose(again.alpha, found.alpha, rtol=0, atol=1e-8)
             np.testing.assert_allclose(again.history, found.history, rtol=1e-8)
-            again.verify(other, y)
+            again.verify(other.T, y)
         plain, turned = (
-            es.qalpha(X, offset=0.0, **options).alpha for X in (M, -M)
+            es.qalpha(X.T, offset=0.0, **options).alpha for X in (M, -M)
         )  # m_i m_i' has no sign
         np.testing.assert_allclose(turned, plain, rtol=0, atol=1e-8)
 
@@ -258,7 +258,7 @@ WRONG: dict[str, Any] = {
 @pytest.mark.parametrize("kind", list(WRONG))
 def test_tables_that_cannot_be_used(kind: str) -> None:
     with pytest.raises(InputError):
-        es.qalpha(WRONG[kind](np.random.default_rng(6).standard_normal((9, 24))))
+        es.qalpha(WRONG[kind](np.random.default_rng(6).standard_normal((9, 24))).T)
 
 
 # -- sparse tables ---------------------------------------------------------------------------
@@ -277,17 +277,17 @@ def test_sparse_and_mapped_are_as_dense(variant: str, tmp_path: Path) -> None:
         np.save(tmp_path / "M.npy", M.toarray())
         y = np.arange(q) % 3
         dense, *others = (
-            es.qalpha(X, y=y, variant=variant, n_init=1, tol=0.0, max_iter=3)
+            es.qalpha(X.T, y=y, variant=variant, n_init=1, tol=0.0, max_iter=3)
             for X in (M.toarray(), M, M.tocoo(), np.load(tmp_path / "M.npy", mmap_mode="r"))
         )
         for found in others:
             np.testing.assert_allclose(found.alpha, dense.alpha, rtol=0, atol=1e-8)
             np.testing.assert_allclose(found.history, dense.history, rtol=1e-8)
-            found.verify(M.toarray(), y)
+            found.verify(M.toarray().T, y)
 
 
 def test_verify_of_a_sparse_table() -> None:
-    es.qalpha(sparse_table(40, 60)).verify(sparse_table(40, 60))
+    es.qalpha(sparse_table(40, 60).T).verify(sparse_table(40, 60).T)
 
 
 @pytest.mark.parametrize("variant", ["standard", "basic", "ritz", "supervised"])
@@ -307,7 +307,7 @@ def test_sparse_tables_are_never_filled_in(variant: str, monkeypatch: pytest.Mon
     for M in (small, large):
         for solver in ("lanczos", "single-step")[: 1 + (variant in ("standard", "basic"))]:
             y = np.arange(M.shape[1]) % 2
-            found = es.qalpha(M, y=y, variant=variant, eigensolver=solver, n_init=2, max_iter=2)
+            found = es.qalpha(M.T, y=y, variant=variant, eigensolver=solver, n_init=2, max_iter=2)
             assert np.isfinite(found.alpha).all()
 
 
@@ -319,10 +319,10 @@ def test_entries_stored_twice_are_summed() -> None:
     pieces = [np.split(x, once.indptr[1:-1]) for x in (once.indices, once.data)]
     columns, values = (np.concatenate([np.r_[p, p] for p in part]) for part in pieces)
     rows = sparse.csr_array((values * 1.5, columns, 2 * once.indptr), shape=M.shape)
-    expected = es.qalpha(3 * M.toarray()).alpha
+    expected = es.qalpha(3 * M.toarray().T).alpha
     for given in (twice, rows):
         np.testing.assert_allclose(given.toarray(), 3 * M.toarray())
-        np.testing.assert_allclose(es.qalpha(given).alpha, expected, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(es.qalpha(given.T).alpha, expected, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("variant", ["standard", "gap", "laplacian"])
@@ -332,7 +332,7 @@ def test_the_table_is_not_changed(variant: str) -> None:
     order = np.concatenate([np.arange(a, b)[::-1] for a, b in zip(M.indptr[:-1], M.indptr[1:])])
     given = sparse.csr_array((M.data[order], M.indices[order], M.indptr), shape=M.shape)
     before = given.toarray()
-    found = es.qalpha(given, variant=variant, n_init=1).alpha
+    found = es.qalpha(given.T, variant=variant, n_init=1).alpha
     assert np.array_equal(given.toarray(), before)
-    expected = es.qalpha(before, variant=variant, n_init=1).alpha
+    expected = es.qalpha(before.T, variant=variant, n_init=1).alpha
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ...estimators.gloss_path import gloss_path
 from ...estimators.penalized_lda import PenalizedLDA
 from ...estimators.sparse_optimal_scoring import SparseOptimalScoring
-from ...scoring.gloss import gloss_path
 from ...scoring.penalized_lda import largest_alpha
 from ...tables.statistics import ClassStats
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ...pencil.compile import jit
-from ...search.exact.linear_kernel import largest_ratio
+from ...search.linear_kernel import largest_ratio
 
 # Rows of the result, after those of the rankings.
 FORWARD, BACKWARD, SWAP, OPTIMUM = 0, 1, 2, 3

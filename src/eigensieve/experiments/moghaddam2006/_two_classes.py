@@ -48,6 +48,7 @@ class TwoClasses:
         self._variances, self._axes = np.square(sizes[keep]), axes[keep]
         self.ridge = float(share * self._variances[-1])
         self.pencil: Pencil = lda_pencil(X, y, shrinkage=0.0, ridge=self.ridge)
+        self.pencil.criterion = "lambda_max"  # the paper's
 
     def threshold_order(self, power: float) -> np.ndarray:
         """All variables by simple thresholding: the largest entry of |B^power d| first."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..data import load_set
-from ..values import Measured, Value, mean_value
+from ..values import Measured, mean_value
 from ._curves import draw_errors
 from ._folds import (
     BIASED,
@@ -67,7 +67,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         row = f"{other} minus ESLDA, all k"
         cells[row, GAP] = rates.mean_difference(other, ESLDA, exact)
     cells[ESLDA, GAIN] = mean_value(rates.at(ESLDA, HALF) - rates.at(ESLDA, P))
-    cells[ESLDA, PROVED] = Value(float(np.mean([one["proved"] for one in repetitions])))
+    cells[ESLDA, PROVED] = mean_value([one["proved"] for one in repetitions])
     cells[GSLDA, REACHED] = mean_value([one["reached"] for one in repetitions])
     worst = max(exact, key=lambda k: rates.at(ST, k).mean() - rates.at(ESLDA, k).mean())
     runs = FOLDS * len(repetitions)

@@ -47,7 +47,7 @@ def find_optimum(
 ) -> Solution:
     """The exact search, stopped by nodes and never by the clock; checked."""
     options: dict[str, Any] = {} if start is None else {"start": list(start)}
-    solution = solve(pencil, k, "exact", max_nodes=max_nodes, n_jobs=1, **options)
+    solution = solve(pencil, k, "exact", "lambda_max", max_nodes=max_nodes, n_jobs=1, **options)
     solution.verify(pencil)
     return solution
 
@@ -66,7 +66,7 @@ def choose(
         return {k: np.sort(order[:k]) for k in ks}
     plain = rival == FORWARD
     options: dict[str, Any] = {"direction": "forward", "swap": False} if plain else {}
-    path = solve_path(pencil, ks, "greedy", **options)
+    path = solve_path(pencil, ks, "greedy", "lambda_max", **options)
     path.verify(pencil)
     return {k: solution.support for k, solution in path.items()}
 

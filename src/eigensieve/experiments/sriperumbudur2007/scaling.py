@@ -20,7 +20,7 @@ from ...pencil.pencil import Pencil
 from ...pencil.solution import Solution
 from ...plots._style import legend_below, new_figure
 from ...search.solve import solve
-from ..values import Measured, Value
+from ..values import Measured, Value, jackknife_value
 from ._figure import line_style
 
 SHARE = 0.3  # of the penalty from which on nothing is left
@@ -78,28 +78,40 @@ def _solve(method: str, A: np.ndarray) -> Solution:
 
 def measure(protocol: dict[str, Any], found: list[list[float]]) -> Measured:
     """Exponents over all sizes and over the larger ones, and times beside DC-PCA's."""
-    times: dict[str, dict[int, float]] = {method: {} for method in METHODS}
+    logs: dict[str, dict[int, np.ndarray]] = {method: {} for method in METHODS}
     for task, seconds in zip(tasks(protocol), found):
-        times[task["method"]][task["n"]] = float(np.exp(np.log(seconds).mean()))
+        logs[task["method"]][task["n"]] = np.log(seconds)
+    times = {
+        method: {n: float(np.exp(each.mean())) for n, each in points.items()}
+        for method, points in logs.items()
+    }
     cells = {}
     for method, points in times.items():
         least = protocol["large"][METHODS[method]]
         large = {n: seconds for n, seconds in points.items() if n >= least}
-        cells[method, "exponent"] = Value(exponent(points))
+        cells[method, "exponent"] = Value(exponent(points), n=_problems(logs[method], points))
         if len(large) > 1:
-            cells[method, "exponent, large n"] = Value(exponent(large))
+            n_large = _problems(logs[method], large)
+            cells[method, "exponent, large n"] = Value(exponent(large), n=n_large)
         top = max(points)
         cells[method, "largest n"] = Value(float(top))
         cells[method, "seconds there"] = Value(points[top])
         shared = max(points.keys() & times["DC-PCA"].keys())
         if method != "DC-PCA":
-            ratio = points[shared] / times["DC-PCA"][shared]
-            cells[method, "time there, of DC-PCA's"] = Value(ratio)
+            cells[method, "time there, of DC-PCA's"] = jackknife_value(
+                lambda ours, dc: float(np.exp(np.mean(ours - dc))),
+                logs[method][shared],
+                logs["DC-PCA"][shared],
+            )
     series = {
         method: {"n": list(points), "seconds": list(points.values())}
         for method, points in times.items()
     }
     return Measured(cells, series)
+
+
+def _problems(logs: dict[int, np.ndarray], points: dict[int, float]) -> int:
+    return sum(logs[n].size for n in points)
 
 
 def exponent(points: dict[int, float]) -> float:

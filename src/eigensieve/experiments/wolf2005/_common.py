@@ -1,24 +1,32 @@
-"""What the simulations of Wolf & Shashua share: one setting of Q-alpha, and the best features."""
+"""What the simulations of Wolf & Shashua share: the settings of Q-alpha, the best features."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...q_alpha.qalpha import qalpha
 
-# one start, from the singular vectors; the paper says that 5 to 10 cycles are typical
-SETTING: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
+# One start, from the singular vectors; the paper says that 5 to 10 cycles are typical. That may end
+# in a poor local maximum: AUTOMATIC is the package's own number of starts and cycles.
+ONE_START: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
+AUTOMATIC: dict[str, Any] = {}
 
 
 def weigh(
-    X: np.ndarray, n_clusters: int = 2, *, y: np.ndarray | None = None, **options: Any
+    X: np.ndarray,
+    n_clusters: int = 2,
+    *,
+    y: np.ndarray | None = None,
+    setting: Mapping[str, Any] = ONE_START,
+    **options: Any,
 ) -> np.ndarray:
     """Weights of the columns of X, recomputed from the definitions; with y, the supervised ones."""
     variant = "standard" if y is None else "supervised"
-    found = qalpha(X.T, n_clusters, y=y, variant=variant, **SETTING, **options)
-    found.verify(X.T, y)
+    found = qalpha(X, n_clusters, y=y, variant=variant, **setting, **options)
+    found.verify(X, y)
     return found.alpha
 
 

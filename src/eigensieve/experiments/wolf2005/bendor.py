@@ -10,6 +10,8 @@ show that, features are also ranked by their variance alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ...datasets.wolf2005 import ben_dor
 from ...plots._style import INK, PALETTE, legend_below, new_figure
-from ..values import Measured, Place, Value, mean_value
+from ..values import Measured, Place, Value, jackknife_value, mean_value
 from ._common import best, weigh
 
 DEFAULTS = {"m": 600, "d": 555, "e": 0.72, "s": 0.75}
@@ -73,8 +75,10 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
             precision = np.array(part["hits"][name]) / part["n_relevant"]
             cells[row, f"precision, {name}"] = mean_value(precision)
         for name in ("unit norm", "raw scale"):
-            ratio = likelier(part["hits"][name], part["n_relevant"], part["n_features"])
-            cells[row, f"times likelier, {name}"] = Value(ratio)
+            cells[row, f"times likelier, {name}"] = jackknife_value(
+                partial(likelier, n_relevant=part["n_relevant"], n_features=part["n_features"]),
+                part["hits"][name],
+            )
             if "d" in setting:
                 cells[row, f"precision less the default's, {name}"] = _change(part, found[0], name)
     return Measured(cells, _series(protocol, cells), _notes(cells))
@@ -86,14 +90,14 @@ def _change(part: dict[str, Any], usual: dict[str, Any], name: str) -> Value:
     return mean_value(apart / usual["n_relevant"])
 
 
-def likelier(hits: list[int], n_relevant: int, n_features: int) -> float:
+def likelier(hits: Sequence[float] | np.ndarray, n_relevant: int, n_features: int) -> float:
     """Share of the relevant features that are chosen over that of the others, all runs together.
 
     Where none of the others was ever chosen, one is counted: at least so many times.
     """
-    runs = len(hits)
-    wrong = max(1, runs * n_relevant - sum(hits)) / (runs * (n_features - n_relevant))
-    return sum(hits) / (runs * n_relevant) / wrong
+    runs, right = len(hits), float(np.sum(hits))
+    wrong = max(1.0, runs * n_relevant - right) / (runs * (n_features - n_relevant))
+    return right / (runs * n_relevant) / wrong
 
 
 def _series(protocol: dict[str, Any], cells: dict[Place, Value]) -> dict[str, Any]:

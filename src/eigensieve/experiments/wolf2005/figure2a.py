@@ -64,7 +64,8 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         if mu == ".1" or n in shown
     }
     first = first_above(curve)
-    cells[FIRST, "n"] = Value(float(first)) if first else Value("not in the curve")
+    n = protocol["runs"]
+    cells[FIRST, "n"] = Value(float(first), n=n) if first else Value("not in the curve", n=n)
     notes = [
         f"mu = {mu}, n = {n}: the leading eigenvector is positive in {part['hits']} of "
         f"{part['runs']} matrices."

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 
 from ...datasets.wolf2005 import weston_linear
 from ...plots._style import PALETTE, new_figure
-from ..values import Measured, Place, Value, mean_value, share_value, word_value
+from ..values import Measured, Place, Value, mean_value, share_value
 from ._common import best, weigh
 
 KINDS = ("linear problem", "random matrix")
-VISIBLE = 0.01  # of the largest weight: less cannot be seen in a figure
+LEAST = "smallest weight of all runs, of the largest"
 SMALL = 0.1  # of the largest weight
 ROUND_OFF = 1e-9
 
@@ -63,8 +63,7 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
     for kind, part in zip(KINDS, found):
         of = {name: np.array([run[name] for run in part["runs"]]) for name in part["runs"][0]}
         cells |= {
-            (kind, "positive"): word_value(of["smallest"].min() >= -VISIBLE),
-            (kind, "sparse"): word_value(of["small"].mean() > 50),
+            (kind, LEAST): Value(float(of["smallest"].min()), n=len(part["runs"])),
             (kind, "runs without a negative weight"): share_value(of["smallest"] >= -ROUND_OFF),
             (kind, "smallest over largest weight"): mean_value(of["smallest"]),
             (kind, "negative weight, %"): mean_value(of["negative"]),

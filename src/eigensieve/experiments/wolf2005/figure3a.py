@@ -4,8 +4,10 @@ Linear: 6 relevant features of 202; non-linear: 2 of 52. A support vector machin
 polynomial of degree 2) is trained on as many of the best features as there are relevant ones;
 mean error on 500 fresh samples. Not told: C (1 here), the scaling for the machine (standardised by
 the training samples), k (2) and the offset of the supervised variant, which as printed is at
-chance on the linear problem: we show it without (0) and with one (.5). Weston's own curves, on
-which the paper draws its own, are known as a picture only.
+chance on the linear problem: we show it without (0) and with one (.5). Nor are the starts and
+cycles of the iteration told: the package's automatic ones are taken, and for the unsupervised
+variant, in the rows "one start", also a single start and 20 cycles. Weston's own curves, on which
+the paper draws its own, are known as a picture only.
 """
 
 from __future__ import annotations
@@ -21,15 +23,16 @@ from sklearn.svm import SVC
 
 from ...datasets.wolf2005 import Labelled, weston_linear, weston_nonlinear
 from ...plots._style import INK, PALETTE, legend_below, new_figure
-from ..values import Measured, Place, Value, mean_value, word_value
-from ._common import best, weigh
+from ..values import Measured, Place, Value, mean_value
+from ._common import AUTOMATIC, ONE_START, best, weigh
 
 DRAW = {"linear": weston_linear, "non-linear": weston_nonlinear}
 # the supervised variant that the unsupervised one is held against
 SUPERVISED = {"linear": "supervised, offset .5", "non-linear": "supervised, offset 0"}
-CLOSE = "does not fall much behind"
-MUCH = 0.05
+BEHIND = "largest mean excess of the error"
 HITS = "relevant among the unsupervised choice"
+SINGLE = ", one start"  # added to the names of rows
+READINGS = {"automatic starts": "", "one start, 20 cycles": SINGLE}
 STYLES = {
     "supervised, offset .5": (PALETTE[0], "-", 2.4),
     "supervised, offset 0": (PALETTE[4], "-", 2.4),
@@ -40,6 +43,7 @@ STYLES = {
     "all features": (INK, ":", 1.2),
     "the relevant features": (INK, "--", 1.2),
 }
+ROWS = (*STYLES, f"unsupervised{SINGLE}", HITS, f"{HITS}{SINGLE}")
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -53,7 +57,7 @@ def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
 
 def work(problem: str, q: int, runs: int, tests: int, seed: int) -> dict[str, list[float]]:
     """Test errors by method, one a run; and which share of the unsupervised choice is relevant."""
-    found: dict[str, list[float]] = {name: [] for name in (*STYLES, HITS)}
+    found: dict[str, list[float]] = {name: [] for name in ROWS}
     for run in range(seed, seed + runs):
         rng = np.random.default_rng(run)
         train = DRAW[problem](q, rng)
@@ -61,16 +65,19 @@ def work(problem: str, q: int, runs: int, tests: int, seed: int) -> dict[str, li
         chosen = choose(*train)
         for name, columns in chosen.items():
             found[name].append(error_of(problem, train, test, columns))
-        found[HITS].append(float(train[2][chosen["unsupervised"]].mean()))
+        for addition in READINGS.values():
+            hits = train[2][chosen[f"unsupervised{addition}"]]
+            found[f"{HITS}{addition}"].append(float(hits.mean()))
     return found
 
 
 def choose(X: np.ndarray, y: np.ndarray, relevant: np.ndarray) -> dict[str, np.ndarray]:
     """The columns every method takes."""
     scores = {
-        "supervised, offset .5": weigh(X, y=y, offset=0.5),
-        "supervised, offset 0": weigh(X, y=y, offset=0.0),
-        "unsupervised": weigh(X),
+        "supervised, offset .5": weigh(X, y=y, offset=0.5, setting=AUTOMATIC),
+        "supervised, offset 0": weigh(X, y=y, offset=0.0, setting=AUTOMATIC),
+        "unsupervised": weigh(X, setting=AUTOMATIC),
+        f"unsupervised{SINGLE}": weigh(X, setting=ONE_START),
         "Fisher score": fisher_scores(X, y),
         "Pearson correlation": correlations(X, y),
         "Kolmogorov-Smirnov": distances(X, y),
@@ -110,38 +117,42 @@ def error_of(problem: str, train: Labelled, test: Labelled, columns: np.ndarray)
 
 
 def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
-    """Mean errors, how far the unsupervised ones lie above the supervised ones; is it far?"""
+    """Mean errors, and how far the unsupervised ones lie above the supervised ones."""
     errors = {(t["problem"], t["q"]): part for t, part in zip(tasks(protocol), found)}
     sizes = sorted(protocol["sizes"])
     cells: dict[Place, Value] = {}
+    readings: dict[Place, dict[str, Value]] = {}
     notes = []
     for problem in DRAW:
-        for name in (*STYLES, HITS):
+        for name in ROWS:
             for q in sizes:
                 cells[f"{problem}: {name}", f"q = {q}"] = mean_value(errors[problem, q][name])
-        gaps = [_gaps(errors[problem, q], problem) for q in sizes]
-        for q, gap in zip(sizes, gaps):
-            cells[f"{problem}: unsupervised less supervised", f"q = {q}"] = mean_value(gap)
-        means = [float(np.mean(gap)) for gap in gaps]
-        cells[f"{problem}: unsupervised", CLOSE] = word_value(max(means) <= MUCH)
-        notes.append(_note(problem, sizes, means))
+        row = f"{problem}: unsupervised less supervised"
+        readings[row, BEHIND] = {}
+        for reading, addition in READINGS.items():
+            excess = [mean_value(_gaps(errors[problem, q], problem, addition)) for q in sizes]
+            for q, value in zip(sizes, excess):
+                cells[f"{row}{addition}", f"q = {q}"] = value
+            worst = int(np.argmax([float(value.value) for value in excess]))
+            readings[row, BEHIND][reading] = excess[worst]
+            notes.append(_note(problem, reading, sizes[worst], excess[worst]))
+        cells[row, BEHIND] = next(iter(readings[row, BEHIND].values()))
     series: dict[str, Any] = {"q": sizes}
     for problem in DRAW:
         series[problem] = {
             name: [float(np.mean(errors[problem, q][name])) for q in sizes] for name in STYLES
         }
-    return Measured(cells, series, notes)
+    return Measured(cells, series, notes, readings)
 
 
-def _gaps(errors: dict[str, list[float]], problem: str) -> np.ndarray:
-    return np.subtract(errors["unsupervised"], errors[SUPERVISED[problem]])
+def _gaps(errors: dict[str, list[float]], problem: str, addition: str) -> np.ndarray:
+    return np.subtract(errors[f"unsupervised{addition}"], errors[SUPERVISED[problem]])
 
 
-def _note(problem: str, sizes: list[int], means: list[float]) -> str:
-    worst = int(np.argmax(means))
+def _note(problem: str, reading: str, q: int, excess: Value) -> str:
     return (
-        f"The {problem} problem: the mean error of the unsupervised variant lies at most "
-        f"{means[worst]:.3f} above that of the other ({SUPERVISED[problem]}), at {sizes[worst]} "
+        f"The {problem} problem, {reading}: the mean error of the unsupervised variant lies at "
+        f"most {excess.value:.3f} above that of the other ({SUPERVISED[problem]}), at {q} "
         "training points."
     )
 

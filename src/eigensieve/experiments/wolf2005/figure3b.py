@@ -8,6 +8,7 @@ clusters; max(1, n_c - 4) is measured, but not drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 
 from ...datasets.wolf2005 import clusters_in_noise
 from ...plots._style import PALETTE, legend_below, new_figure
-from ..values import Measured, Place, Value, mean_value, share_value, word_value
+from ..values import Measured, Place, Value, jackknife_value, mean_value, share_value
 from ._common import weigh
 
 SHIFTS = {"k = n_c": 0, "k = n_c + 2": 2, "k = n_c - 2": -2, "k = n_c - 4": -4}
@@ -27,6 +28,7 @@ DRAWN = {
 MAX_FEW_CLUSTERS = 6  # "the algorithm performed well until k = 6"
 LESS = "k = n_c - 2 less k = n_c"
 Gaps = dict[str, dict[int, np.ndarray]]
+Tables = dict[str, np.ndarray]  # gaps of some numbers of clusters (runs, numbers), by choice of k
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -52,7 +54,7 @@ def sparsity_gap(alpha: np.ndarray, relevant: np.ndarray) -> float:
 
 
 def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
-    """Mean gaps, and which choice of k is best and steadiest for few and for many clusters."""
+    """Mean gaps, and how the choices of k compare for few and for many clusters."""
     clusters = protocol["clusters"]
     gaps: Gaps = {
         name: {n: np.array(part[name]) for n, part in zip(clusters, found)} for name in SHIFTS
@@ -67,27 +69,49 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
 
 
 def compare(gaps: Gaps) -> dict[Place, Value]:
-    """Words: the choice of k with the largest mean, the largest and the smallest deviation."""
-    clusters = list(gaps["k = n_c"])
-    few = [n for n in clusters if n <= MAX_FEW_CLUSTERS]
-    many = [n for n in clusters if n > MAX_FEW_CLUSTERS]
-    spread = {name: _deviation(gaps[name], clusters) for name in DRAWN}
-    better = _mean(gaps["k = n_c - 4"], many) > _mean(gaps["k = n_c - 2"], many)
-    wilder = _deviation(gaps["k = n_c - 4"], many) > _deviation(gaps["k = n_c - 2"], many)
-    wide = all(_deviation(gaps[name], few) > _deviation(gaps[name], many) for name in DRAWN)
+    """What the text says of the choices of k, as differences with their jackknife errors."""
+    numbers = np.array(list(gaps["k = n_c"]))
+    few, many = numbers <= MAX_FEW_CLUSTERS, numbers > MAX_FEW_CLUSTERS
+    runs = np.stack([np.column_stack(list(gaps[name].values())) for name in SHIFTS], axis=1)
+
+    def value(statistic: Callable[[Tables], float]) -> Value:
+        return jackknife_value(lambda each: statistic(_tables(each)), runs)
+
+    def mean_lead(name: str, where: np.ndarray) -> Value:
+        return value(lambda t: _lead({k: t[k][:, where].mean() for k in DRAWN}, name))
+
+    fewer, fewest = "k = n_c - 2", "k = n_c - 4"
     return {
-        ("few clusters", "largest mean gap"): Value(_top({k: _mean(gaps[k], few) for k in DRAWN})),
-        ("few clusters", LESS): _difference(gaps, few),
-        ("few clusters", "wider bars than for many"): word_value(wide),
-        ("many clusters", "largest mean gap"): Value(
-            _top({k: _mean(gaps[k], many) for k in DRAWN})
+        ("few clusters", "mean gap, k = n_c less the best other"): mean_lead("k = n_c", few),
+        ("few clusters", LESS): _difference(gaps, list(numbers[few])),
+        ("few clusters", "deviation less that for many"): value(
+            lambda t: min(_deviation(t[k][:, few]) - _deviation(t[k][:, many]) for k in DRAWN)
         ),
-        ("many clusters", LESS): _difference(gaps, many),
-        ("many clusters", "n_c - 4 better than n_c - 2"): word_value(better),
-        ("many clusters", "n_c - 4 varies more than n_c - 2"): word_value(wilder),
-        ("all", "largest deviation"): Value(_top(spread)),
-        ("all", "smallest deviation"): Value(_top({k: -v for k, v in spread.items()})),
+        ("many clusters", "mean gap, k = n_c - 2 less the best other"): mean_lead(fewer, many),
+        ("many clusters", LESS): _difference(gaps, list(numbers[many])),
+        ("many clusters", "mean gap, k = n_c - 4 less k = n_c - 2"): value(
+            lambda t: t[fewest][:, many].mean() - t[fewer][:, many].mean()
+        ),
+        ("many clusters", "deviation, k = n_c - 4 less k = n_c - 2"): value(
+            lambda t: _deviation(t[fewest][:, many]) - _deviation(t[fewer][:, many])
+        ),
+        ("all", "deviation, k = n_c - 2 less the largest other"): value(
+            lambda t: _lead({k: _deviation(t[k]) for k in DRAWN}, fewer)
+        ),
+        ("all", "deviation, k = n_c + 2 less the smallest other"): value(
+            lambda t: -_lead({k: -_deviation(t[k]) for k in DRAWN}, "k = n_c + 2")
+        ),
     }
+
+
+def _tables(runs: np.ndarray) -> Tables:
+    """By choice of k: runs is (runs, choices, numbers of clusters)."""
+    return {name: runs[:, i] for i, name in enumerate(SHIFTS)}
+
+
+def _lead(figures: dict[str, float], name: str) -> float:
+    """How far one figure is above the largest of the others."""
+    return figures[name] - max(value for other, value in figures.items() if other != name)
 
 
 def describe_lead(gaps: Gaps) -> str:
@@ -110,16 +134,9 @@ def _difference(gaps: Gaps, clusters: list[int]) -> Value:
     return mean_value(np.concatenate(pairs))
 
 
-def _mean(gaps: dict[int, np.ndarray], clusters: list[int]) -> float:
-    return float(np.mean([gaps[n].mean() for n in clusters]))
-
-
-def _deviation(gaps: dict[int, np.ndarray], clusters: list[int]) -> float:
-    return float(np.mean([gaps[n].std(ddof=1) for n in clusters]))
-
-
-def _top(values: dict[str, float]) -> str:
-    return max(values, key=lambda name: values[name])
+def _deviation(gaps: np.ndarray) -> float:
+    """The mean over the numbers of clusters of the deviation over the runs."""
+    return float(gaps.std(axis=0, ddof=1).mean())
 
 
 def _curves(gaps: Gaps) -> dict[str, Any]:

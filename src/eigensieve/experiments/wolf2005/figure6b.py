@@ -59,7 +59,9 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
         for name in METHODS
     }
     for spread, part in zip(spreads, found):
-        cells[f"lambda = {spread:g}", "successes, plain"] = Value(float(sum(part["plain"])))
+        cells[f"lambda = {spread:g}", "successes, plain"] = Value(
+            float(sum(part["plain"])), n=protocol["runs"]
+        )
     rates = {name: [float(np.mean(part[name])) for part in found] for name in METHODS}
     plain = sum(sum(part["plain"]) for part in found)
     note = f"The plain method succeeded in {plain} of {len(spreads) * protocol['runs']} runs."

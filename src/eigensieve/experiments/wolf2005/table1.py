@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from ...estimators._rankers import RANKERS, order_by_alpha
 from ...estimators.qalpha_selector import QAlphaSelector
 from ..data import load_set
-from ..values import Measured, Value, word_value
+from ..values import Measured, Value
 
 FILES = {"brain": "brain_outcome_raw", "breast met.": "breast"}
 BREAST_GENES = 7000  # the paper took only the first so many
@@ -34,6 +34,7 @@ FLOOR = 20.0  # expressions below are noise on these arrays
 RANKERS_OF = {"RFE": "svm-rfe", "SNR": "snr"}
 BLOCKS = 5  # parts into which the left-out samples of a supervised method are dealt
 LABELLINGS = 34  # of Q-alpha's, so many a part
+BELOW = "Q-alpha less the best of RAW and PCA"
 
 
 def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
@@ -207,9 +208,8 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
             notes.append(f"{data}: {method} has the fewest errors with {few} genes.")
     rows = ["RAW", *(f"PCA{count}" for count in protocol["components"])]
     for data in FILES:
-        least = min(float(cells[row, data].value) for row in rows)
-        is_below = float(cells["Q-alpha", data].value) < least
-        cells["Q-alpha below RAW and every PCA", data] = word_value(is_below)
+        least = min((cells[row, data] for row in rows), key=lambda value: float(value.value))
+        cells[BELOW, f"{data}, difference"] = difference(cells["Q-alpha", data], least)
     if protocol["every"] > 1:
         notes.append(
             f"Only every {protocol['every']}th sample was left out; counts are scaled to all."
@@ -252,6 +252,13 @@ def count_value(errors: float, turns: int, n: int) -> Value:
     return Value(n * share, float(n * np.sqrt(share * (1 - share) / turns)))
 
 
+def difference(one: Value, other: Value) -> Value:
+    """Of two counts, with the error they would have if they were independent."""
+    assert one.se is not None
+    assert other.se is not None
+    return Value(float(one.value) - float(other.value), float(np.hypot(one.se, other.se)))
+
+
 def chance_value(errors: np.ndarray) -> Value:
     """p of the first labelling: how many of all labellings, itself too, have as few errors.
 
@@ -261,4 +268,4 @@ def chance_value(errors: np.ndarray) -> Value:
     0.5
     """
     p = float(np.mean(errors <= errors[0]))
-    return Value(p, float(np.sqrt(p * (1 - p) / errors.size)))
+    return Value(p, float(np.sqrt(p * (1 - p) / errors.size)), errors.size)

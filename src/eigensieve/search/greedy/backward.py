@@ -17,8 +17,9 @@ from ...pencil.problem import Problem
 from ..secular import best_deletion, first_max
 from .inverse import DenseInverse, FactorInverse, ShrinkingInverse
 
-# More features are searched forward, if nothing else is asked for.
-MAX_FEATURES = 2000
+# More features are searched forward, if nothing else is asked for: there a pass takes longer than
+# the local searches that find as much.
+MAX_FEATURES = 500
 # Arithmetic that a backward pass of the largest eigenvalue may cost without being asked for.
 CHEAP_WORK = 4e9
 # Deleted features are dropped from the arrays when this share of them is left.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -30,11 +31,17 @@ from ..secular import first_max
 from ..solver import OnDisk, Solver, one_of_path
 from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
+from .small import MAX_FEATURES, best_of_many, default_starts, is_small
 from .start import best_of
 from .swap import swap_refine
 
 DIRECTIONS = ("auto", "forward", "backward", "both")
 N_STARTS = 2
+# Up to so many features this many starts take the place of a backward pass: they find about as
+# much in less time (benchmarks/quality.py).
+MAX_MIDDLING = 2000
+N_STARTS_INSTEAD = 8
+Gather = Callable[[Problem, Budget, Iterable[np.ndarray]], np.ndarray]
 
 
 @dataclass
@@ -68,33 +75,77 @@ def greedy_path(
     Parameters
     ----------
     direction : "auto", "forward", "backward" or "both"
-        "auto" runs both up to 2,000 features (and where a backward pass of the largest
+        "auto" runs both up to 500 features (and where a backward pass of the largest
         eigenvalue is affordable), forward otherwise. A table on disk is searched forward.
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
-        Leading eigenvectors (up to 3), sets of similar features (as many), then random sets. By
-        default 2 where only the largest eigenvalue counts (PCA, CCA), and none else. Where
-        p k^2 is above 2e6 only the best of all starts is polished.
+        Leading eigenvectors (up to 3), sets of similar features (as many), then random sets; up
+        to 500 features, while k is not too large, the second half begins with the best set so far,
+        a third of it exchanged at random. Each is polished. By default up to 60 there, as many as
+        take a tenth of a second. Above: 2 where only the largest eigenvalue counts (PCA, CCA),
+        else 8 up to 2,000 features if the direction is "auto", and none if there are more. By
+        default only the best start is polished where p k^2 is above 2e6.
     max_iter : the most swaps of one local search, 1,000 by default
     """
     check_flag(swap, "swap")
     check_choice(direction, "direction", DIRECTIONS)
-    if n_starts is None:
-        n_starts = N_STARTS if swap and problem.working_criterion == "lambda_max" else 0
     if max_iter is not None:
         budget.max_iter = check_k(max_iter, "max_iter")
-    rng = np.random.default_rng(random_state)
-    plan = _Plan(
-        _resolve_direction(problem, direction),
-        swap,
-        lambda part: starting_supports(part, n_starts, rng, budget),
-        can_refine_many,
+    resolved = _resolve_direction(problem, direction)
+    if not problem.pencil.in_memory and problem.pencil.size <= MAX_FEATURES:
+        problem = replace(problem, pencil=problem.pencil.factors.load(problem.features))
+    starts = _Starts(
+        n_starts if swap else n_starts or 0,
+        random_state or 0,
+        budget,
+        problem.pencil.in_memory and direction == "auto" and resolved == "forward",
     )
+    plan = _Plan(resolved, swap, starts.supports, starts.gather)
     search = _search if problem.pencil.in_memory else _search_on_disk
     return search(problem, ks, budget, plan)
 
 
 solve_greedy = one_of_path(greedy_path)
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """Where else to start from: so many further sets, or as many as are worth their time."""
+
+    n_starts: int | None
+    seed: int
+    budget: Budget
+    no_backward: bool  # because it would take too long, not because somebody wants none
+
+    def count(self, problem: Problem) -> int:
+        if self.n_starts is not None:
+            return self.n_starts
+        if is_small(problem):
+            return default_starts(problem)
+        if problem.working_criterion == "lambda_max":
+            return N_STARTS
+        is_middling = problem.pencil.size <= MAX_MIDDLING and can_refine_many(problem)
+        return N_STARTS_INSTEAD if self.no_backward and is_middling else 0
+
+    def supports(self, problem: Problem) -> Iterable[np.ndarray]:
+        """The further sets; where there are few features, `gather` finds them."""
+        if self._searches_widely(problem):
+            return ()
+        # of its own for every k: a path finds what a search for one k finds
+        rng = np.random.default_rng([self.seed, problem.k])
+        return starting_supports(problem, self.count(problem), rng, self.budget)
+
+    def gather(self, problem: Problem) -> Gather | None:
+        """What makes one set of them all, to be polished; None if each of them is."""
+        if self._searches_widely(problem):
+            return partial(best_of_many, n_starts=self.count(problem), seed=self.seed)
+        # so many features, and nobody asked for starts: only the best is polished
+        return None if self.n_starts is not None or can_refine_many(problem) else best_of
+
+    def _searches_widely(self, problem: Problem) -> bool:
+        """Whether the starts are left to `best_of_many`, which knows no limit of swaps."""
+        is_wanted = self.n_starts != 0 and self.budget.max_iter is None
+        return is_wanted and is_small(problem)
 
 
 @dataclass(frozen=True)
@@ -104,7 +155,7 @@ class _Plan:
     direction: str
     swap: bool
     starts: Callable[[Problem], Iterable[np.ndarray]]
-    refines_many: Callable[[Problem], bool]
+    gather: Callable[[Problem], Gather | None]
     trail: Trail | None = None
 
 
@@ -133,7 +184,7 @@ def _search_on_disk(
         own = replace(
             plan,
             starts=lambda each: [np.searchsorted(inside, S) for S in starts[each.k]],
-            refines_many=lambda each: plan.refines_many(problem.with_k(each.k)),
+            gather=lambda each: plan.gather(problem.with_k(each.k)),
             trail=trail,
         )
         return _search(part, ks, budget, own)
@@ -190,9 +241,9 @@ def _run_passes(problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
 def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Plan) -> Solution:
     """The best candidate for one k, polished; the status is that of the winner's own search."""
     plain, starts = _distinct(candidates.sets[problem.k]), plan.starts(problem)
-    if plan.swap and candidates.stopped is None and not plan.refines_many(problem):
-        # so many features: only the best start is polished
-        plain, starts = [best_of(problem, budget, chain(plain, starts))], ()
+    gather = plan.gather(problem) if plan.swap and candidates.stopped is None else None
+    if gather is not None:
+        plain, starts = [gather(problem, budget, chain(plain, starts))], ()
     watch = None if plan.trail is None else plan.trail.watch
     found: list[tuple[np.ndarray, Status]] = []
     n_iter, stopped = candidates.n_steps, candidates.stopped

@@ -53,8 +53,9 @@ def solve_dc(
     start : "eigenvector", "ones", a vector, or several as columns
         Zeros of a vector stay zero.
     n_starts : further starts: sets as those of greedy search
-        By default 2 if sets are polished and p k^2 is at most 2e6, else none. Along a path they
-        are those of the largest k.
+        By default 2 if sets are polished and p k^2 is at most 2e6, else none; where there are few
+        features, many local searches from other sets follow, as in greedy search. Along a path
+        the 2 are those of the largest k.
     swap : polish the set by exchanges; by default unless rho is given
         False is the algorithm of the paper, renormalized.
     tol : the relative change of x at which a run has converged

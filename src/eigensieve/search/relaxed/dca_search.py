@@ -15,6 +15,7 @@ from ...pencil.checks import check_number
 from ...pencil.criteria import TINY
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
+from ..greedy.small import best_of_many, default_starts, is_small
 from ..greedy.swap import swap_refine
 from ..moves import can_refine_many, renormalize, starting_supports, top_k
 from .dca import Ascent, Climb, Penalty, semidefinite_shift
@@ -92,9 +93,20 @@ class DcaSearch:
             if solutions and self.budget.stop() is not None:
                 break
             part = self.problem.with_k(k)
-            found = (self._find_size(part, place, min(ks)) for place in range(len(self.climbs)))
+            found: Iterator[_Found] = (
+                self._find_size(part, place, min(ks)) for place in range(len(self.climbs))
+            )
+            if self._polishes(True) and self.options.n_starts is None and is_small(part):
+                found = iter([self._widened(part, found)])
             solutions[k] = self._best(part, found, self._polishes(True))
         return solutions
+
+    def _widened(self, problem: Problem, candidates: Iterator[_Found]) -> _Found:
+        """The best of many local searches, where they are cheap: from these sets and others."""
+        sets = (found.support for found in candidates)
+        count, seed = default_starts(problem), self.options.random_state
+        best = best_of_many(problem, self.budget, sets, n_starts=count, seed=seed)
+        return _Found(best, Status.FEASIBLE)
 
     def find_penalised(self, rho: float) -> Solution:
         """As many features as rho leaves, at most k; of several starts the best objective's."""

@@ -1,8 +1,8 @@
 """SCoTLASS: maximise x'Ax - rho |x|_1 subject to x'Bx <= 1, by D.C. programming.
 
 The penalised form of Jolliffe, Trendafilov and Uddin's method, as eq. 14 of Sriperumbudur et al.
-solves it: the loop of dca.py with the same threshold for every feature. Kept for comparison:
-the logarithm of solver "dc" finds better sets.
+solves it: the loop of dca.py with the same threshold for every feature. Kept for comparison: for
+generalized problems the logarithm of solver "dc" finds better sets on average.
 """
 
 from __future__ import annotations

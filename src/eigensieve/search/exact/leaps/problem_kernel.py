@@ -12,7 +12,7 @@ import numpy as np
 
 from ....pencil.compile import jit
 from ....pencil.criteria import EPS
-from ..linear_kernel import eliminate, factorize, invert
+from ...linear_kernel import eliminate, factorize, invert
 
 RANK_ONE, TRACE, LOGDET = 0, 1, 2
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....pencil.compile import jit
 from ....pencil.criteria import EPS
-from ..linear_kernel import eliminate, factorize, invert, top_sum
+from ...linear_kernel import eliminate, factorize, invert, top_sum
 from .problem_kernel import Rest, log_det
 
 MIN_WEIGHT = 1e-5

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ....pencil.compile import jit
+from ...linear_kernel import factorize, largest_ratio
 from ..coverage_kernel import FREE, IN, OUT, count_free, decide_full_blocks, record_closed
-from ..linear_kernel import factorize, largest_ratio
 from .fixing_kernel import HIDDEN_SHARE, decompose, fix_by_inverse, fix_by_trace, trace_sum
 
 CLOSED, BRANCH = 0, 1

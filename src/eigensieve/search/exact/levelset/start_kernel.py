@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import eliminate, largest_ratio
+from ...linear_kernel import eliminate, largest_ratio
 
 # An exchange must gain this much, relatively: round-off must not cycle.
 MIN_GAIN = 1e-9

@@ -57,7 +57,7 @@ class Climb:
 
     def evaluate(self, w: np.ndarray) -> Point:
         """f and its gradient at weights of the free columns."""
-        B, H, D, forced, free, _, logdet = self.problem
+        B, H, D, forced, free, _, logdet, _ = self.problem
         held = w > WEIGHTLESS
         T = np.concatenate([forced, free[held]])
         weight = np.concatenate([np.ones(forced.size), w[held]])
@@ -77,7 +77,7 @@ class Climb:
         inside = np.flatnonzero(weight < 1.0 - WEIGHTLESS)
         if inside.size < 2:
             return None
-        _, _, D, forced, free, _, logdet = self.problem
+        _, _, D, forced, free, _, logdet, _ = self.problem
         held, weight, place = held[inside], weight[inside], forced.size + inside
         inverse, _ = linalg.lapack.dpotri(at.factor)  # upper triangles are all that is used
         scale = np.sqrt(D[free[held]]) / weight

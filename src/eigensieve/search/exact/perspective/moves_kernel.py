@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, invert_by_rows, solve_lower
+from ...linear_kernel import factorize, invert_by_rows, solve_lower
 from .newton_kernel import curvature, make_scratch, with_free
 from .relax_kernel import evaluate, log_determinant
 from .weights_kernel import WEIGHTLESS, WeightProblem

@@ -7,16 +7,15 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, solve, solve_lower
+from ...linear_kernel import factorize, solve, solve_lower
 from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
 
 @jit
 def with_free(problem: WeightProblem, free: np.ndarray) -> WeightProblem:
     """The same with fewer weights to find; the others are zero."""
-    return WeightProblem(
-        problem.B, problem.H, problem.D, problem.forced, free, problem.need, problem.logdet
-    )
+    B, H, D, forced, _, need, logdet, stop = problem
+    return WeightProblem(B, H, D, forced, free, need, logdet, stop)
 
 
 @jit

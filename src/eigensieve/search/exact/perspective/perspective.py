@@ -93,10 +93,11 @@ class PerspectiveTree:
         parts: list[Branch],
         features: np.ndarray,
         B: np.ndarray,
+        stop: np.ndarray,
     ) -> None:
         self.k, self.logdet = problem.k, problem.criterion == "logdet"
         self.parts = parts
-        self.features, self.B = features, B
+        self.features, self.B, self.stop = features, B, stop
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
         c = len(self.H)  # a node costs about u c^2
@@ -130,7 +131,7 @@ class PerspectiveTree:
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
         visited, members, cut, left = search_perspective(
-            Ground(B, H, self.k, self.logdet, counts, self._strides),
+            Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop),
             node.state[here],
             weights[here],
             diagonal[here],
@@ -196,8 +197,9 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
         bound = max(part.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
         return Outcome(support, value, bound, len(parts), stopped)
-    tree = PerspectiveTree(work, scaled, parts, features, B)
-    outcome = Search(tree, target, budget, options).run(support, root.bound)
+    with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
+        tree = PerspectiveTree(work, scaled, parts, features, B, stop)
+        outcome = Search(tree, target, budget, options).run(support, root.bound)
     outcome.bound += 8 * work.k * EPS * scaled.cancellation / float(scaled.D.min())
     return outcome
 

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ....pencil.compile import jit
-from ..linear_kernel import factorize, solve, solve_lower, solve_upper, top_sum
+from ...linear_kernel import factorize, solve, solve_lower, solve_upper, top_sum
 from .newton_kernel import curvature, make_scratch, newton_step, with_free
 from .weights_kernel import WEIGHTLESS, Scratch, WeightProblem
 
@@ -198,6 +198,8 @@ def relax(
             break
         if value > cut and gap <= hopeless * (value - cut):
             break
+        if problem.stop[0]:
+            break
         value, t = improve(problem, w, g, kth, value, t, scratch, trial)
     pull = np.zeros(u)
     if value == value:
@@ -318,6 +320,11 @@ def relax_in_parts(
         for i in range(u):
             if not is_in[i] and g[i] > kth:
                 late = True
-        if best <= cut or not late or (value > cut and bound - value <= hopeless * (value - cut)):
+        if (
+            problem.stop[0]
+            or best <= cut
+            or not late
+            or (value > cut and bound - value <= hopeless * (value - cut))
+        ):
             break
     return best, value, best_g, pull

@@ -8,8 +8,8 @@ import numpy as np
 
 from ....pencil.compile import jit
 from ....pencil.criteria import EPS
+from ...linear_kernel import top_sum
 from ..coverage_kernel import record_closed
-from ..linear_kernel import top_sum
 from .moves_kernel import MARGIN, best_last, choose_branch, schur, tune_diagonal
 from .newton_kernel import make_scratch, project
 from .relax_kernel import evaluate, relax, relax_in_parts
@@ -25,7 +25,7 @@ HOPELESS = 0.05
 
 
 class Ground(NamedTuple):
-    """What all nodes share: the problem, and the audit's table (see coverage.py)."""
+    """What all nodes share: the problem, the audit's table (see coverage.py), the time's end."""
 
     B: np.ndarray
     H: np.ndarray
@@ -33,6 +33,7 @@ class Ground(NamedTuple):
     logdet: bool
     counts: np.ndarray
     strides: np.ndarray
+    stop: np.ndarray
 
 
 class OpenNodes(NamedTuple):
@@ -46,13 +47,21 @@ class OpenNodes(NamedTuple):
 
 
 @jit
+def make_weights(
+    ground: Ground, D: np.ndarray, forced: np.ndarray, free: np.ndarray, need: int
+) -> WeightProblem:
+    """The relaxation of a node."""
+    return WeightProblem(ground.B, ground.H, D, forced, free, need, ground.logdet, ground.stop)
+
+
+@jit
 def score_set(ground: Ground, members: np.ndarray) -> tuple[float, float]:
     """The criterion of a set, and that plus what round-off may hide of it.
 
     -inf and inf if B is not positive definite on the set to working precision.
     """
     none, empty, t = np.empty(0, dtype=np.int64), np.empty(0), members.size
-    problem = WeightProblem(ground.B, ground.H, empty, members, none, 0, ground.logdet)
+    problem = WeightProblem(ground.B, ground.H, empty, members, none, 0, ground.logdet, ground.stop)
     scratch = make_scratch(problem, 0)
     value, _ = evaluate(problem, empty, scratch, empty)
     if value != value:
@@ -128,7 +137,7 @@ def search_perspective(
     all_g[0] = hot
     n_open, visited = 1, 0
     best, members = -np.inf, np.empty(0, dtype=np.int64)
-    while n_open > 0 and visited < max_nodes:
+    while n_open > 0 and visited < max_nodes and not (visited and ground.stop[0]):
         if horizon > -np.inf:
             top = n_open - 1
             for i in range(n_open - 1, -1, -1):  # the latest of equals
@@ -215,7 +224,7 @@ def visit(
                 best, members = ceiling, chosen
             record_closed(counts, strides, size, need, 1)
             return bound, -1, best, members
-        problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+        problem = make_weights(ground, D, forced, free, need[0])
         if need[0] == 1:
             value, where = best_last(problem)
             if value < np.inf:
@@ -252,7 +261,7 @@ def visit(
                 continue
             # the relaxation is the same without them
             w, g, pull = w[left], g[left], pull[left]
-            problem = WeightProblem(ground.B, ground.H, D, forced, free, need[0], ground.logdet)
+            problem = make_weights(ground, D, forced, free, need[0])
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
             new = tune_diagonal(schur(problem), D[free], pull)

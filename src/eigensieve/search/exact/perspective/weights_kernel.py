@@ -11,13 +11,16 @@ import numpy as np
 
 # Weights below this are zero.
 WEIGHTLESS = 1e-9
+# A mark that nobody sets.
+NEVER = np.zeros(1, dtype=np.int8)
 
 
 class WeightProblem(NamedTuple):
     """Maximise over the weights of ``free`` that sum to ``need``, with ``forced`` at weight one.
 
     A = H'H with H (c, p), B has a unit diagonal, and B - diag(D) is positive semidefinite. The
-    criterion is the log-determinant or the trace.
+    criterion is the log-determinant or the trace. Once ``stop[0]`` is set (see `Budget.alarm`)
+    iterations end after the step that they are in; what they have is then a valid bound, too.
     """
 
     B: np.ndarray
@@ -27,6 +30,7 @@ class WeightProblem(NamedTuple):
     free: np.ndarray
     need: int
     logdet: bool
+    stop: np.ndarray = NEVER
 
 
 class Scratch(NamedTuple):

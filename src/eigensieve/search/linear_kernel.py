@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...pencil.compile import jit
+from ..pencil.compile import jit
 
 
 @jit
