@@ -60,7 +60,7 @@ FURTHER: dict[str, BaseEstimator] = {
     "gloss diagonal lda": es.GroupLassoLDA(5, within="diagonal", rule="lda", priors="balanced"),
     "plda fused": es.PenalizedLDA(0.05, fusion=0.02, ridge=0.1),
     "plda 1-nn": es.PenalizedLDA(rule="1-nn", n_components=1, ridge=0.1),
-    "ulda centroid": es.UncorrelatedLDA(5, rule="centroid"),
+    "ulda centroid": es.UncorrelatedLDA(1, rule="centroid"),
     "sulda l21": es.SparseUncorrelatedLDA("l21", rule="lda"),
     "sulda 1-nn": es.SparseUncorrelatedLDA(rule="1-nn"),
     "qalpha classes": es.QAlphaSelector(5, **SEARCH, variant="supervised"),

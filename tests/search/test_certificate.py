@@ -221,7 +221,7 @@ def test_sentences_with_a_better_set(claim: Certificate) -> None:
     assert far.explain().startswith("a set of 2 features scores 103 times as much: 0, 1; no set ")
     below = dataclasses.replace(changed, objective=-1.0, better=better(claim, 0.5))
     assert below.explain() == (
-        "a set of 2 features scores 0.5, this one -1: 0, 1 (proved the best)"
+        "a set of 2 features scores 0.5, the given one -1: 0, 1 (proved the best)"
     )
 
 

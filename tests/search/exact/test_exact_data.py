@@ -108,7 +108,7 @@ def test_log_det_of_genes(load_data: Load) -> None:
 def test_four_pixels_of_ten_digits() -> None:
     X, y = load_digits(return_X_y=True)
     pencil = es.lda_pencil(X[:, X.std(axis=0) > 0.3], y, shrinkage=0.0)
-    solution = certified(pencil, es.solve(pencil, 4, solver="exact"))
+    solution = certified(pencil, es.solve(pencil, 4, "exact", "lambda_max"))
     assert solution.solver == "levelset"
 
 

@@ -67,7 +67,7 @@ def test_quality_against_exhaustive_search(kind: str) -> None:
     ratios = []
     for seed in range(6):
         pencil = quality_pencil(kind, seed)
-        path = es.solve_path(pencil, range(2, 10), solver="dc")
+        path = es.solve_path(pencil, range(2, 10), "dc", "lambda_max")
         for k, solution in path.items():
             best = naive.best(pencil.A, pencil.B, k, "lambda_max")[0]
             assert solution.objective <= best * (1 + 1e-9)

@@ -208,6 +208,6 @@ def test_lambda_max_of_many_classes_is_refused() -> None:
 def test_sonar(load_data, k: int) -> None:
     X, y, _ = load_data("sonar")
     pencil = es.lda_pencil((X - X.mean(0)) / X.std(0), y, shrinkage=0.0)
-    solution = es.solve(pencil, k, solver="leaps")
+    solution = es.solve(pencil, k, "leaps", "lambda_max")
     assert solution.is_certified
     assert solution.objective == pytest.approx(SONAR[k], abs=1e-5)

@@ -89,12 +89,12 @@ def feasible(pencil: es.Pencil, k: tuple[int, ...] | int, include: list[int]) ->
 
 
 def check(pencil: es.Pencil, k: tuple[int, ...] | int, include: list[int], **options) -> None:
-    solution = es.solve(pencil, k, solver="levelset", include=include, audit=True, **options)
+    solution = es.solve(pencil, k, "levelset", "lambda_max", include, audit=True, **options)
     solution.verify(pencil)
     A, B = pencil.A, pencil.B
     best = max(naive.score(A, B, S, "lambda_max") for S in feasible(pencil, k, include))
     unit = max(abs(best), pencil.scale)
-    problem = make_problem(pencil, k, include=include)
+    problem = make_problem(pencil, k, "lambda_max", include)
     hidden = problem.ceiling(solution.support) - solution.objective  # by round-off
     if solution.status is not Status.OPTIMAL:
         assert solution.status is Status.GAP_LIMIT
