@@ -221,7 +221,37 @@ def test_sentences_with_a_better_set(claim: Certificate) -> None:
     assert far.explain().startswith("a set of 2 features scores 103 times as much: 0, 1; no set ")
     below = dataclasses.replace(changed, objective=-1.0, better=better(claim, 0.5))
     assert below.explain() == (
-        "a set of 2 features scores 0.5, the given one -1: 0, 1 (proved the best)"
+        "a set of 2 features scores 0.5: 0, 1 (proved the best); the given one scores -1"
+    )
+    open_one = dataclasses.replace(changed, objective=-1.0, bound=0.50001)
+    assert open_one.explain() == (  # rounded up: the bound itself is above 0.5
+        "a set of 2 features scores 1.032: 0, 1; no set can score more than 0.5001; "
+        "the given one scores -1"
+    )
+    thousand = dataclasses.replace(changed, objective=1.0325 / 999.7, bound=math.inf)
+    assert "scores 1000 times as much" in thousand.explain()
+
+
+def test_the_sentence_says_who_is_no_rival() -> None:
+    """Rivals that include, exclude or blocks rule out may score more: nothing is proved of them."""
+    pencil = es.Pencil(np.diag([4.0, 3.0, 2.0, 1.0]))
+    claim = es.certify(pencil, [1, 2], exclude=[0])
+    assert claim.is_certified
+    assert es.solve(pencil, 2, "exhaustive").objective > claim.bound
+    assert claim.explain() == (
+        "proved: no other allowed set of 2 features scores higher (within 0.0001 %)"
+    )
+    worse = es.certify(pencil, [2, 3], exclude=[0], include=[3])
+    assert worse.explain() == (
+        "an allowed set of 2 features scores 50 % higher: 1, 3 (proved the best allowed)"
+    )
+    alone = es.certify(pencil, [2, 3], include=[2, 3])
+    assert alone.explain() == "there is no other allowed set of 2 features to choose"
+    X = np.random.default_rng(0).normal(size=(40, 7))
+    views = es.cca_pencil(X[:, :4], X[:, 4:], shrinkage=0.3)
+    assert (
+        "no other set of 2 + 1 features"
+        in es.certify(views, es.solve(views, (2, 1), "exhaustive").support).explain()
     )
 
 

@@ -182,7 +182,9 @@ class FactorPencil(Pencil):
         S = np.asarray(support, dtype=np.intp)
         H, W = self.H[:, S], self.W[:, S]
         A = H.T @ (H if self.core is None else self.core @ H)
-        return Pencil._trusted((A + A.T) / 2, W.T @ W + np.diag(self.d[S]))
+        part = Pencil._trusted((A + A.T) / 2, W.T @ W + np.diag(self.d[S]))
+        part.criterion = self.criterion
+        return part
 
     def _find_top(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         # with G = H B^-1 H' = R R', the eigenvalues of (A, B) that are not zero are those of

@@ -204,9 +204,11 @@ class Pencil:
     def restrict(self, support: Sequence[int] | np.ndarray) -> Pencil:
         """The dense pencil of a subset of the features."""
         S = np.asarray(support, dtype=np.intp)
-        return Pencil._trusted(
+        part = Pencil._trusted(
             self._A[np.ix_(S, S)], None if self._B is None else self._B[np.ix_(S, S)]
         )
+        part.criterion = self.criterion
+        return part
 
     def rayleigh(self, x: np.ndarray) -> float:
         """The generalized Rayleigh quotient x'Ax / x'Bx."""
@@ -316,7 +318,6 @@ class Pencil:
         """The pencil of a subset of the features, in the same form."""
         part = self.restrict(index)
         part.blocks = None if self.blocks is None else self.blocks[index]
-        part.criterion = self.criterion
         return part
 
     def negated(self) -> Pencil:

@@ -102,7 +102,7 @@ class Solution:
 
     def __repr__(self) -> str:
         percent = 100 * self.gap
-        digits = ".0f" if percent >= 100 else ".2g"
+        digits = ".0f" if percent >= 99.5 else ".2g"
         gap = "unknown" if np.isinf(percent) else f"{percent:{digits}} %"
         status = str(self.status)
         if self.is_certified and self.gap > GAP_TOL:  # not what "optimal" means by default

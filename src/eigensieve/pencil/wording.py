@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context
 
 ROUND_OFF = 1e-9  # a share this small is 0
 
@@ -33,7 +34,13 @@ def rounded_up(value: float) -> str:
 
 def rounded(value: float) -> str:
     """Three digits, to the nearest: what is known, no limit."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
+
+
+def at_least(value: float) -> str:
+    """Four digits, never less than the value, which may be negative."""
+    above = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(value + 0.0)
+    return f"{float(above):.4g}"
 
 
 def rounded_down(value: float) -> str:

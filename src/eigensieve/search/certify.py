@@ -17,7 +17,7 @@ from ..pencil.budget import Budget, Callback
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
-from ..pencil.wording import rounded, rounded_up
+from ..pencil.wording import at_least, rounded, rounded_up
 from ..tables.builders import lda_pencil
 from ..tables.kinds.frames import column_names
 from .proof.proof import ProofRequest, Prover, as_request
@@ -45,9 +45,15 @@ class Certificate(Solution):
     better : Solution or None
         The best set that was found, if it scores more than the given one (by more than a
         millionth, where the given one counts as optimal).
+    sizes : tuple of int
+        How many features of each block the rivals have; empty for a pencil without blocks.
+    is_constrained : bool
+        Whether include or exclude left only some of these sets as rivals.
     """
 
     better: Solution | None = None
+    sizes: tuple[int, ...] = ()
+    is_constrained: bool = False
 
     def __repr__(self) -> str:
         return super().__repr__().replace("Solution", "Certificate", 1)
@@ -63,15 +69,19 @@ class Certificate(Solution):
     def describe_bound(self) -> str:
         """The bound, and how far it is above the given set's score.
 
-        Where the best set is known, that is how much higher this one scores: the same figure.
+        Where a better set is proved the best, it is the bound of that one, and `explain` says how
+        much higher it scores.
         """
         if math.isinf(self.bound):
             return "unknown"
+        if self.is_better_best:
+            return f"{self.bound:.6g}, that of the better set"
         if self.objective <= 0:
             return f"{self.bound:.6g}"
-        excess = 100 * (self.bound / self.objective - 1)
-        shown = rounded(excess) if self.is_better_best else rounded_up(excess)
-        return f"{self.bound:.6g}, {shown} % above the score"
+        ratio = self.bound / self.objective
+        if ratio > MAX_RATIO_IN_PERCENT:
+            return f"{self.bound:.6g}, {rounded_up(ratio)} times the score"
+        return f"{self.bound:.6g}, {rounded_up(100 * (ratio - 1))} % above the score"
 
     def explain(self, noun: str = "features", names: Sequence[str] | None = None) -> str:
         """What is proved, in one sentence.
@@ -88,9 +98,11 @@ class Certificate(Solution):
         >>> es.certify(pencil, [0, 1]).explain("genes")
         'proved: no other set of 2 genes scores higher (within 0.0001 %)'
         >>> es.certify(pencil, [1, 2]).explain(names=["a", "b", "c"])
-        'a set of 2 features scores 80 % higher: a, b (proved the best)'
+        'a set of 2 features scores 80.9 % higher: a, b (proved the best)'
         """
-        group = f"set of {self.k} {noun.removesuffix('s') if self.k == 1 else noun}"
+        allowed = "allowed " if self.is_constrained else ""
+        sizes = " + ".join(map(str, self.sizes or (self.k,)))
+        group = f"{allowed}set of {sizes} {noun.removesuffix('s') if self.k == 1 else noun}"
         if names is not None and len(names) != self.n_features:
             raise InputError(f"names has {len(names)} entries; the pencil has {self.n_features}")
         if self.solver == GIVEN:
@@ -103,8 +115,11 @@ class Certificate(Solution):
         listed = ", ".join(chosen[:MAX_FEATURES_NAMED]) + (
             ", ..." if len(chosen) > MAX_FEATURES_NAMED else ""
         )
-        rest = " (proved the best)" if self.is_better_best else f"; {self._limit('set')}"
-        return f"a {group} scores {self._gain()}: {listed}{rest}"
+        article, rest = "an" if allowed else "a", f"; {self._limit(f'{allowed}set')}"
+        if self.is_better_best:
+            rest = " (proved the best allowed)" if allowed else " (proved the best)"
+            rest += "" if self.objective > 0 else f"; the given one scores {self.objective:.4g}"
+        return f"{article} {group} scores {self._gain()}: {listed}{rest}"
 
     # Percentages are of the score itself; the unit of the gap may be larger than the score.
 
@@ -125,8 +140,8 @@ class Certificate(Solution):
                 return f"no {group} can score more than {rounded_up(ratio)} times the given one"
             percent = rounded_up(100 * (ratio - 1))
             return f"no {group} can score more than {percent} % above the given one"
-        scores = f"{self.objective:.4g}"
-        return f"no {group} can score more than {self.bound:.4g}; the given one scores {scores}"
+        bound, scores = at_least(self.bound), f"{self.objective:.4g}"
+        return f"no {group} can score more than {bound}; the given one scores {scores}"
 
     def _gain(self) -> str:
         assert self.better is not None
@@ -135,7 +150,7 @@ class Certificate(Solution):
             if ratio > MAX_RATIO_IN_PERCENT:
                 return f"{rounded(ratio)} times as much"
             return f"{rounded(100 * (ratio - 1))} % higher"
-        return f"{self.better.objective:.4g}, the given one {self.objective:.4g}"
+        return f"{self.better.objective:.4g}"
 
 
 def certify(
@@ -193,16 +208,17 @@ def certify(
     pencil = check_pencil(pencil).in_memory_if_small()
     chosen = _check_support(support, pencil)
     request = None if proof is None else _request(proof, pencil, chosen)
+    sizes = () if pencil.blocks is None else _sizes(pencil.blocks, chosen)
     pencil, k, unused = _cardinality(pencil, chosen)
-    exclude = [*exclude, *unused]
-    problem = make_problem(pencil, k, criterion, include, exclude)
+    problem = make_problem(pencil, k, criterion, include, [*exclude, *unused])
     _check_allowed(chosen, include, exclude)
+    rivals = {"sizes": sizes, "is_constrained": len(include) + len(exclude) > 0}
     given = problem.solution(
         problem.to_local(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
     if given.is_certified:  # there is no other set
         if request is None:
-            return _judge(given, given)
+            return _judge(given, given, **rivals)
         given = replace(given, bound=math.inf)  # the file decides what can be said
     found = solve_problem(
         problem,
@@ -212,7 +228,7 @@ def certify(
         options={"start": chosen},
         prover=None if request is None else Prover(problem, pencil, request),
     )
-    return _judge(given, _with_bound(found, problem))
+    return _judge(given, _with_bound(found, problem), **rivals)
 
 
 def _find_columns(X: Any, features: Sequence[Any]) -> list[int]:
@@ -242,8 +258,12 @@ def _request(
     request, blocks = replace(as_request(proof), given=chosen), pencil.blocks
     if blocks is None or np.unique(blocks[chosen]).size == 1:
         return request
-    sizes = np.bincount(blocks[chosen], minlength=int(blocks.max()) + 1)
-    return replace(request, sizes=sizes.tolist())
+    return replace(request, sizes=list(_sizes(blocks, chosen)))
+
+
+def _sizes(blocks: np.ndarray, chosen: np.ndarray) -> tuple[int, ...]:
+    """How many of the features lie in each block."""
+    return tuple(np.bincount(blocks[chosen], minlength=int(blocks.max()) + 1).tolist())
 
 
 def _with_bound(found: Solution, problem: Problem) -> Solution:
@@ -254,7 +274,7 @@ def _with_bound(found: Solution, problem: Problem) -> Solution:
     return replace(found, bound=max(root_bound(problem, support), problem.ceiling(support)))
 
 
-def _judge(given: Solution, found: Solution) -> Certificate:
+def _judge(given: Solution, found: Solution, **rivals: Any) -> Certificate:
     """The given set, with the bound that the search proved and the better set it found."""
     bound = min(given.bound, max(found.bound, given.objective))
     closed = relative_gap(given.objective, bound, given.scale) <= given.gap_tol
@@ -270,7 +290,8 @@ def _judge(given: Solution, found: Solution) -> Certificate:
     )
     gain = relative_gap(given.objective, found.objective, given.scale)
     better = found if gain > (min(given.gap_tol, CLOSED) if closed else 0) else None
-    return Certificate(**{f.name: getattr(claim, f.name) for f in fields(Solution)}, better=better)
+    own = {f.name: getattr(claim, f.name) for f in fields(Solution)}
+    return Certificate(**own, better=better, **rivals)
 
 
 def _check_support(support: ArrayLike, pencil: Pencil) -> np.ndarray:
