@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily
 from eigensieve.errors import OptionError, VerificationError
+from eigensieve.pursuit.rotation_proof import RotationProof
 from eigensieve.pursuit.solution import judge
 from tests.oracles import linear
 from tests.oracles.instances import shifted_classes as make
@@ -116,6 +117,8 @@ def test_a_false_claim_is_refused() -> None:
         "not orthogonal": replace(sheared, rotation=true.rotation @ shear),
         "no proof for every": replace(true, rotation_proof=replace(proof, y=1.1 * proof.y)),
         "do not cover": replace(true, rotation_proof=replace(proof, angles=proof.angles + 0.1)),
+        "or not": replace(true, rotation=np.eye(3)),
+        "every rotation are": replace(true, rotation_proof=replace(proof, y=proof.y[:, :-2])),
     }
     for says, lie in lies.items():
         with pytest.raises(VerificationError, match=says):
@@ -125,6 +128,19 @@ def test_a_false_claim_is_refused() -> None:
         replace(true, rotation_proof=few).verify(family.rows, family.target)
     with pytest.raises(VerificationError, match="is proved"):
         replace(true, rotation_proof=None).verify(family.rows, family.target)
+
+
+def test_duals_of_another_problem_prove_nothing() -> None:
+    """One dual for three columns would count thrice, two angles' worth would skip the third."""
+    X, y = make(K=4)
+    family = UncorrelatedFamily.from_data(X, y)
+    true = fit(X, y).solution_
+    one = RotationProof(true.rotation_proof.y[:, :1])
+    pair = RotationProof(true.y[:, :2], np.zeros(1))
+    for proof, says in ((one, "every rotation are"), (pair, "two columns only")):
+        claim = replace(true, rotation_proof=proof, bound_any_rotation=0.0)
+        with pytest.raises(VerificationError, match=says):
+            claim.verify(family.rows, family.target)
 
 
 @pytest.mark.parametrize("K", [3, 4])

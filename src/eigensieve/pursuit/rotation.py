@@ -20,7 +20,6 @@ of the rows of x, which no rotation changes and no l1 norm goes below.
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -33,7 +32,7 @@ from ..pencil.solution import Status
 from ..tables.copies import first_copies
 from .basis_pursuit import pursue
 from .pursuit_columns import pursue_by_columns
-from .rotation_proof import RIGHT, RotationProof, crossing, turned, waves_of
+from .rotation_proof import RIGHT, RotationProof, crossings, waves_of
 from .simplex import Vertex, solve_simplex
 from .solution import Answer, PursuitSolution, judge
 
@@ -122,10 +121,6 @@ class _Angle:
     value: float
     wave: np.ndarray  # the factors of cos t and sin t
 
-    def a_right_angle_on(self) -> _Angle:
-        """Where the columns have changed places."""
-        return replace(self, t=RIGHT, wave=turned(self.wave[None])[0])
-
 
 class _Search:
     """The search for a rotation, and why it stopped early, if it did."""
@@ -155,19 +150,16 @@ class _Search:
 
     def angles(self, pair: np.ndarray, closed: float) -> list[_Angle]:
         """Enough angles, ascending, to know that the best of them is the best there is."""
-        first = self.at(pair, 0.0)
-        found, best = [first], first.value
-        heap = [_interval(first, first.a_right_angle_on(), 0)]
+        found = [self.at(pair, 0.0)]
         while self.stopped is None and len(found) < MAX_ANGLES:
-            low, _, t, left, right = heapq.heappop(heap)
-            if low >= best * (1.0 - closed) or not left.t < t < right.t:
+            angles = np.array([angle.t for angle in found])
+            crossed, low = crossings(angles, np.array([angle.wave for angle in found]))
+            i = int(low.argmin())
+            best = min(angle.value for angle in found)
+            if low[i] >= best * (1.0 - closed) or crossed[i] in np.append(angles, RIGHT):
                 break
-            middle = self.at(pair, t)
-            found.append(middle)
-            best = min(best, middle.value)
-            heapq.heappush(heap, _interval(left, middle, 2 * len(found)))
-            heapq.heappush(heap, _interval(middle, right, 2 * len(found) + 1))
-        return sorted(found, key=lambda angle: angle.t)
+            found.insert(i + 1, self.at(pair, float(crossed[i])))
+        return found
 
     def turn_pair(self, target: np.ndarray) -> Turned:
         """The best rotation of two columns."""
@@ -216,13 +208,6 @@ class _Search:
             if gain <= GAIN:
                 break
         return Z
-
-
-def _interval(left: _Angle, right: _Angle, number: int) -> tuple[float, int, float, _Angle, _Angle]:
-    """What a heap sorts: the bound between two angles, a number against ties, where it is reached,
-    and the two."""
-    t, low = crossing(np.array([left.t, right.t]), np.array([left.wave, right.wave]))
-    return low, number, t, left, right
 
 
 def plane_rotation(t: float) -> np.ndarray:

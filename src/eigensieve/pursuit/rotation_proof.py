@@ -42,18 +42,23 @@ class RotationProof:
 
     def figures(self, A: Any, b: np.ndarray) -> tuple[float, float]:
         """The largest |A'y|, which must not exceed 1, and the bound, rounded down."""
+        self._check_shapes(b)
         if self.angles is None:
             return dual_figures(A, b, self.y, "l21")
-        ends = np.append(self.angles, RIGHT)
-        if ends[0] != 0.0 or not (np.diff(ends) >= 0.0).all():
+        if self.angles[0] != 0.0 or not (np.diff(self.angles, append=RIGHT) >= 0.0).all():
             raise VerificationError("the angles do not cover a right angle")
         steepest = dual_figures(A, np.zeros_like(self.y), self.y, "l1")[0]
-        waves = waves_of(self.y, b)
-        waves = np.vstack([waves, turned(waves[:1])])
-        lowest = min(
-            crossing(ends[i : i + 2], waves[i : i + 2])[1] for i in range(len(self.angles))
-        )
-        return steepest, float(lowest - 4.0 * EPS * np.sqrt(len(b)) * self._sizes(b))
+        lowest = float(crossings(self.angles, waves_of(self.y, b))[1].min())
+        return steepest, lowest - 4.0 * EPS * float(np.sqrt(len(b))) * self._sizes(b)
+
+    def _check_shapes(self, b: np.ndarray) -> None:
+        shape = b.shape
+        if self.angles is not None:
+            shape = len(b), 2 * self.angles.size
+            if b.shape[1:] != (2,) or self.angles.ndim != 1 or self.angles.size == 0:
+                raise VerificationError("angles prove something of two columns only")
+        if self.y.shape != shape:
+            raise VerificationError(f"the duals for every rotation are {self.y.shape}, not {shape}")
 
     def _sizes(self, b: np.ndarray) -> float:
         """Of the terms in a wave: round-off is a share of them."""
@@ -72,24 +77,19 @@ def waves_of(duals: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.column_stack([first[:, 0] + second[:, 1], first[:, 1] - second[:, 0]])
 
 
-def turned(waves: np.ndarray) -> np.ndarray:
-    """The waves of the same duals a right angle on, where the columns have changed places."""
-    return np.column_stack([-waves[:, 1], waves[:, 0]])
+def crossings(angles: np.ndarray, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the waves (a, 2) of neighbouring angles cross, and bounds of the norm between them.
 
-
-def crossing(ends: np.ndarray, waves: np.ndarray) -> tuple[float, float]:
-    """Where two waves (2, 2) cross between two angles, and a bound of the norm there.
-
-    On the left of the crossing the first wave counts, on the right the second. A wave that is
+    After the last angle comes a right angle, where the first duals have changed places as the
+    columns have. On the left of a crossing one wave counts, on its right the next. A wave that is
     positive at two angles less than half a turn apart is concave between them.
     """
-    difference = waves[0] - waves[1]
-    t = float(np.arctan2(-difference[0], difference[1]) % np.pi)
-    t = min(max(t, float(ends[0])), float(ends[1]))
-    at_ends = [_height(wave, end) for wave, end in zip(waves, ends, strict=True)]
-    between = min(_height(wave, t) for wave in waves)
-    return t, max(0.0, min(*at_ends, between))
-
-
-def _height(wave: np.ndarray, t: float) -> float:
-    return float(wave[0] * np.cos(t) + wave[1] * np.sin(t))
+    ends = np.append(angles, RIGHT)
+    waves = np.vstack([waves, [-waves[0, 1], waves[0, 0]]])
+    difference = waves[:-1] - waves[1:]
+    t = np.arctan2(-difference[:, 0], difference[:, 1]) % np.pi
+    t = np.clip(t, ends[:-1], ends[1:])
+    first, second = waves[:-1].T, waves[1:].T
+    places = (first, ends[:-1]), (first, t), (second, t), (second, ends[1:])
+    heights = [wave[0] * np.cos(at) + wave[1] * np.sin(at) for wave, at in places]
+    return t, np.maximum(0.0, np.min(heights, axis=0))

@@ -102,9 +102,12 @@ class PursuitSolution:
         return self.status is Status.OPTIMAL
 
     def __repr__(self) -> str:
+        any_rotation = ""
+        if self.rotation is not None:
+            any_rotation = f"gap_any_rotation={self.gap_any_rotation:.1e}, "
         return (
             f"PursuitSolution({self.support.size} of {len(self.x)} non-zero, "
-            f"{self.penalty} norm={self.objective:.6g}, gap={self.gap:.1e}, "
+            f"{self.penalty} norm={self.objective:.6g}, gap={self.gap:.1e}, {any_rotation}"
             f"residual={self.residual:.1e}, status={self.status}, solver={self.solver!r})"
         )
 
@@ -124,6 +127,7 @@ class PursuitSolution:
             )
         given = target
         if self.rotation is not None:
+            _check_orthogonal(self.rotation, given.shape[-1], tol)
             target = given @ self.rotation
         residual = relative_residual(matrix, self.x, target)
         objective = float(penalty_terms(self.x, self.penalty).sum())
@@ -144,10 +148,6 @@ class PursuitSolution:
         self._verify_any_rotation(matrix, given, tol)
 
     def _verify_any_rotation(self, A: Any, b: np.ndarray, tol: float) -> None:
-        if self.rotation is not None:
-            off = float(np.abs(self.rotation.T @ self.rotation - np.eye(b.shape[1])).max())
-            if not off <= tol:
-                raise VerificationError(f"the rotation is not orthogonal: off by {off:.1e}")
         if self.rotation_proof is not None:
             steepest, bound = self.rotation_proof.figures(A, b)
             if not steepest <= 1 + tol:
@@ -158,6 +158,11 @@ class PursuitSolution:
             raise VerificationError(
                 f"for every rotation {bound} is proved, not {self.bound_any_rotation}"
             )
+
+
+def _check_orthogonal(Z: np.ndarray, q: int, tol: float) -> None:
+    if Z.shape != (q, q) or not np.abs(Z.T @ Z - np.eye(q)).max() <= tol:
+        raise VerificationError(f"the rotation is not orthogonal, or not {(q, q)}")
 
 
 def _has_no_rotation(b: np.ndarray, penalty: str) -> bool:
