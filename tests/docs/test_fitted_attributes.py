@@ -109,6 +109,44 @@ def test_too_many_components_are_clipped_with_a_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", [n for n in DISCRIMINANTS if "n_components" in getattr(es, n)().get_params()]
+)
+@pytest.mark.parametrize("wanted", [2, None])
+def test_fewer_directions_than_asked_for_are_told(name: str, wanted: int | None) -> None:
+    """Three classes whose means lie on a line, or one column: one direction is all there is."""
+    if name == "SparseLDA":
+        X, model = load_wine().data[:, :5], es.SparseLDA(1)
+        y = load_wine().target
+    else:
+        y, X = np.arange(60) % 3, np.random.default_rng(0).normal(size=(60, 5))
+        for k in range(3):
+            X[y == k] -= X[y == k].mean(axis=0)
+        X[:, 0] += y
+        model = getattr(es, name)()
+        if "n_features_to_select" in model.get_params():
+            model.set_params(n_features_to_select=2)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.set_params(n_components=wanted).fit(X, y)
+    assert model.n_components_ == 1
+    told = [str(w.message) for w in said if "n_components is 2, but" in str(w.message)]
+    assert len(told) == (0 if wanted is None else 1)
+
+
+def test_a_size_for_each_direction_goes_with_n_components() -> None:
+    """More directions than there are: the sizes of those that there are."""
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for name in ("SparseOptimalScoring", "SparsePCA"):
+        model = getattr(es, name)(n_components=20, n_features_to_select=[2, 3] + 18 * [4])
+        with pytest.warns(UserWarning, match="n_components is 20, but"):
+            model.fit(X, y)
+        assert [s.support.size for s in model.solutions_][:2] == [2, 3]
+        with pytest.warns(UserWarning), pytest.raises(ValueError, match=r"each of (the )?20"):
+            model.set_params(n_features_to_select=[2, 3]).fit(X, y)
+
+
+@pytest.mark.parametrize(
     "name", ["SparseLDA", "SparsePCA", "SparseCCA", "QAlphaSelector", "RankedLDA"]
 )
 def test_none_is_seed_zero_and_a_number_is_the_seed_itself(name: str) -> None:

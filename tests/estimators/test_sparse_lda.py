@@ -157,7 +157,8 @@ def test_fit_path_leaves_the_estimator_alone() -> None:
     fresh.fit_path(X, y, [1])
     with pytest.raises(NotFittedError):
         fresh.predict(X)
-    assert es.SparseLDA(1, n_components=2).fit(X, y).transform(X).shape == (60, 1)
+    with pytest.warns(UserWarning, match="n_components is 2, but only 1 direction was found"):
+        assert es.SparseLDA(1, n_components=2).fit(X, y).transform(X).shape == (60, 1)
 
 
 def test_fit_path_tells_what_a_time_limit_cost() -> None:

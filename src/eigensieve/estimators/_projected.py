@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,16 @@ class ProjectedClassifier(
         """As many as n_components says, or all that so many classes have."""
         K = self.classes_.size
         return clip_components(self.n_components, K - 1, f"{K} classes", stacklevel)
+
+    def _tell_of_fewer(self, wanted: int, stacklevel: int = 3) -> None:
+        """A warning if n_components asks for more directions than were found."""
+        if self.n_components is not None and self.n_components_ < wanted:
+            found = "1 direction was" if self.n_components_ == 1 else f"{self.n_components_} were"
+            warnings.warn(
+                f"n_components is {self.n_components}, but only {found} found",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
 
     def _set_directions(
         self, scalings: np.ndarray, xbar: np.ndarray, means: np.ndarray, support: Any = None

@@ -221,6 +221,7 @@ class GroupLassoLDA(GlossClassifier):
         if stopped is Status.INTERRUPTED and solution.support.size == 0:
             raise KeyboardInterrupt
         self._take_solution(problem, solution, m, training)
+        self._tell_of_fewer(m, stacklevel=4)
         if k is None:
             # at a time limit what was asked for may be there all the same: its status tells
             stopped = None if stopped is Status.TIME_LIMIT else stopped

@@ -130,6 +130,7 @@ class GroupLassoLDACV(GlossClassifier):
         with budget.interruptible():
             solution = solve_at(search, alphas[i])
         self._take_solution(problem, solution, m, (data, code))
+        self._tell_of_fewer(m)
         stopped = budget.stop() or solution.status
         if not stopped.is_early and not all(converged for _, converged in folds):
             stopped = Status.ITERATION_LIMIT

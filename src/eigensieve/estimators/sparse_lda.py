@@ -37,6 +37,7 @@ class _Prepared:
     problem: LDAProblem
     include: np.ndarray
     exclude: np.ndarray
+    n_directions: int
 
     @property
     def n_free(self) -> int:
@@ -209,6 +210,7 @@ class SparseLDA(SelectedLDA):
         constraints = data.include.tolist(), data.exclude.tolist()
         solution = with_certificate(self.certificate, solution, pencil, *constraints)
         self._finish(data, solution)
+        self._tell_of_fewer(data.n_directions, stacklevel=4)
         warn_or_reraise(self.solution_.status, self.solution_, stacklevel=4)
         return self
 
@@ -241,11 +243,11 @@ class SparseLDA(SelectedLDA):
         )
         self.classes_ = problem.stats.classes
         check_priors(self.priors, problem.stats.priors)
-        self._count_directions(stacklevel=5)
+        m = self._count_directions(stacklevel=5)
         p = problem.pencil.size
         include = feature_indices(self.include, names, p, "include")
         exclude = feature_indices(self.exclude, names, p, "exclude")
-        return _Prepared(problem, include, exclude)
+        return _Prepared(problem, include, exclude, m)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return {

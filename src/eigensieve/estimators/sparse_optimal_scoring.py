@@ -134,10 +134,10 @@ class SparseOptimalScoring(ProjectedClassifier):
         data, code = self._take_data(X, y)
         m = self._count_directions()
         problem = ScoringProblem.from_data(data, code, weights=self.weights, ridge=self.ridge)
-        sizes: list[int | None] = []
+        sizes: list[int | None] = [] if alpha is None else [None]
         for k in self._wanted(m) if alpha is None else []:
             sizes.append(clip_k(k, data.shape[1]))  # here: its warning is for the caller's line
-        sizes = sizes * m if len(sizes) == 1 else sizes or [None] * m
+        sizes = (sizes * m if len(sizes) == 1 else sizes)[:m]
         with budget.interruptible():
             found = find_scored_directions(
                 problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
@@ -149,6 +149,7 @@ class SparseOptimalScoring(ProjectedClassifier):
         self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
         warn_or_reraise(stopped, f"{len(found)} of {m} directions")
         if stopped is None:
+            self._tell_of_fewer(m)
             for i, (direction, k) in enumerate(zip(found, sizes)):
                 if k is not None:
                     tell_if_not(
@@ -167,10 +168,11 @@ class SparseOptimalScoring(ProjectedClassifier):
         if isinstance(wanted, str) or not isinstance(wanted, Iterable):
             return [wanted]
         sizes = list(wanted)
-        if len(sizes) != m:
+        asked = m if self.n_components is None else self.n_components
+        if len(sizes) != asked:
             raise OptionError(
                 f"n_features_to_select is {wanted!r}; it must be one number, or one for each of "
-                f"{m} directions"
+                f"{asked} directions"
             )
         return sizes
 
