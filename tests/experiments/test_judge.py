@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+import numpy as np
 import pytest
 
 from eigensieve.errors import InputError
@@ -69,6 +72,8 @@ READINGS = [
     ("10", 0, (3.0, 17.0), Verdict.OPEN),
     ("10", 0, (3.0, 3.0), Verdict.DIFFERS),
     ("10", 2, (3.0, 5.0), Verdict.DIFFERS),  # the same figure, by the tolerance
+    ("10", 2, (3.0, 5.0, 7.0), Verdict.OPEN),  # the first and the last are two
+    ("10", 2, (3.0, 4.0, 5.0), Verdict.DIFFERS),
     (">= 10", 0, (11.0, 19.0), Verdict.MATCHES),
     (">= 10", 0, (3.0, 5.0), Verdict.DIFFERS),  # broken, whatever the choice
     (">= 10", 0, (9.0, 11.0), Verdict.OPEN),
@@ -84,14 +89,46 @@ def test_a_verdict_does_not_hinge_on_a_reading(
 ) -> None:
     given = TOML.replace("default = 0", f"default = {tolerance}").replace('"10"', f'"{published}"')
     place = ("base 3", "power")
-    for ordered in (values, values[::-1]):
+    for ordered in permutations(values):
         readings = {f"reading {i}": Value(value) for i, value in enumerate(ordered)}
         measured = Measured({place: Value(ordered[0])}, readings={place: readings})
         (cell, *_) = judge_cells(write_experiment(given), measured)
         assert cell.verdict == verdict
-        assert [reading.name for reading in cell.readings] == ["reading 0", "reading 1"]
+        assert [reading.name for reading in cell.readings] == list(readings)
         hinges = "it hinges on a choice that the paper leaves open: a slip of the pen"
         assert (cell.why == hinges) is (verdict == Verdict.OPEN)
+
+
+def test_a_verdict_knows_neither_order_nor_direction(write_experiment: Write) -> None:
+    """Readings in another order, or figures and limits with the other sign: the same verdict."""
+    rng = np.random.default_rng(0)
+    place, seen = ("base 3", "power"), set()
+    turned = {">= 1": "<= -1", "< 1": "> -1", "1": "-1", "-2 to 1": "-1 to 2"}
+    for published, mirrored in turned.items():
+        toml = TOML.replace("default = 0", 'default = "2 se"')
+        one, other = (
+            write_experiment(toml.replace('"10"', f'"{text}"')) for text in (published, mirrored)
+        )
+        for _ in range(60):
+            values = [
+                Value(
+                    float(rng.normal(1, 1)), float(rng.exponential(0.3)), int(rng.integers(4, 40))
+                )
+                for _ in range(3)
+            ]
+            found = set()
+            for sign, experiment in ((1, one), (-1, other)):
+                for ordered in permutations(values):
+                    readings = {
+                        f"reading {i}": Value(sign * float(v.value), v.se, v.n)
+                        for i, v in enumerate(ordered)
+                    }
+                    measured = Measured({place: readings["reading 0"]}, readings={place: readings})
+                    (cell, *_) = judge_cells(experiment, measured)
+                    found.add(cell.verdict)
+            assert len(found) == 1, (published, values)
+            seen |= found
+    assert seen == {Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN}
 
 
 def test_few_runs_of_one_reading_leave_it_open(write_experiment: Write) -> None:

@@ -143,6 +143,27 @@ def test_kept_and_broken_are_mirror_images(sign: str, tolerance: str | float) ->
     assert seen == ({True, False} if tolerance == 0 else {True, False, None})
 
 
+@pytest.mark.parametrize("tolerance", ["2 se", 0, 0.3])
+@pytest.mark.parametrize("spread", [None, "sd of 10"])
+def test_a_figure_is_missed_alike_on_both_sides(tolerance: str | float, spread: str | None) -> None:
+    rng = np.random.default_rng(1)
+    rule = Tolerance.read(tolerance), None if spread is None else Spread.read(spread)
+    read, seen = read_published("10.0 (1.0)"), set()
+    for _ in range(300):
+        step, se = rng.normal(), abs(rng.normal())
+        answer = agrees(Value(10 + step, se, 20), read, *rule)
+        assert agrees(Value(10 - step, se, 20), read, *rule) is answer
+        assert agrees(Value(10 + step, se, 4), read, *rule) is None
+        seen.add(answer)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("text", ["90 to 80", "5 to 5", '"about", read as 1 to -1'])
+def test_a_range_goes_upwards(text: str) -> None:
+    with pytest.raises(InputError, match="from the smaller number to the larger"):
+        read_published(text)
+
+
 def test_words_keep_their_reading() -> None:
     read = read_published('"much the same", read as -0.5 to 0.5')
     assert (read.low, read.high, read.is_claim) == (-0.5, 0.5, True)

@@ -190,6 +190,18 @@ def test_the_error_of_a_comparison_is_that_of_paired_runs() -> None:
     assert found.se == pytest.approx(np.std(apart, ddof=1) / np.sqrt(30))
 
 
+def test_figure_3b_is_measured_under_both_starts() -> None:
+    found = [figure3b.work(n, 3, 0) for n in (2, 7)]
+    measured = figure3b.measure({"clusters": [2, 7]}, found)
+    for place in (("7 clusters", "k = n_c"), ("2 clusters", "runs above 1, k = n_c")):
+        assert list(measured.readings[place]) == ["automatic starts", "one start, 20 cycles"]
+        assert measured.cells[place] == measured.readings[place]["automatic starts"]
+    X, _, relevant = wolf2005.clusters_in_noise(7, np.random.default_rng(0))
+    alone = _common.weigh(X, 5, setting=_common.ONE_START)
+    gap = found[1]["one start, 20 cycles"]["k = n_c - 2"][0]
+    assert gap == pytest.approx(alone[relevant].mean() / alone[~relevant].mean())
+
+
 def test_who_is_ahead_is_told_where_chance_is_ruled_out() -> None:
     """Differences of -2, 4 and 2 with standard errors of .5, .5 and 2."""
     equal = {n: np.zeros(2) for n in (2, 4, 7)}
@@ -248,8 +260,9 @@ def test_times_likelier_by_counting() -> None:
 def test_unit_norm_does_not_see_the_distance_of_the_means() -> None:
     """The same draw, relevant features 555 times as small: without unit norm, another choice."""
     usual, close = (bendor.work(setting, 3, 0)["hits"] for setting in ({}, {"d": 1.0}))
-    assert usual["unit norm"] == close["unit norm"]
-    assert usual["raw scale"] != close["raw scale"]
+    for start in _common.STARTS:
+        assert usual[start]["unit norm"] == close[start]["unit norm"]
+        assert usual[start]["raw scale"] != close[start]["raw scale"]
 
 
 def test_variance_alone_ranks_by_variance() -> None:
@@ -257,21 +270,34 @@ def test_variance_alone_ranks_by_variance() -> None:
     variances = [np.var(column) for column in X.T]
     order = sorted(range(40), key=lambda j: -variances[j])[: int(relevant.sum())]
     found = bendor.work({"m": 40, "d": 1.0}, 1, 7)
-    assert found["hits"]["variance alone"] == [sum(relevant[j] for j in order)]
+    for hits in found["hits"].values():
+        assert hits["variance alone"] == [sum(relevant[j] for j in order)]
 
 
 def test_rows_of_the_ben_dor_study() -> None:
     protocol: dict[str, Any] = {"m": [5], "d": [1], "e": [0.9], "s": [2], "runs": 2, "seed": 0}
     counts = itertools.count(1)
     found = [
-        {"hits": {name: [next(counts)] * 2 for name in bendor.LINES},
+        {"hits": {start: {name: [next(counts)] * 2 for name in bendor.LINES}
+                  for start in _common.STARTS},
          "n_relevant": 100, "n_features": 200}
         for _ in bendor.tasks(protocol)
     ]  # fmt: skip
     measured = bendor.measure(protocol, found)
     assert measured.cells["defaults", "precision, unit norm"].value == 0.01
-    # the third setting is d = 1: hits 7, 8, 9 where the defaults have 1, 2, 3
+    # the third setting is d = 1: hits 13 to 18 where the defaults have 1 to 6
     change = measured.cells["d = 1", "precision less the default's, raw scale"]
-    assert change.value == pytest.approx(0.06)
+    assert change.value == pytest.approx(0.12)
     assert measured.series["d"]["at"] == [1, 555]
-    assert measured.series["d"]["unit norm"] == [0.07, 0.01]
+    assert measured.series["d"]["unit norm"] == [0.13, 0.01]
+    readings = measured.readings["d = 1", "precision, unit norm"]
+    assert [(name, value.value) for name, value in readings.items()] == [
+        ("automatic starts", 0.13), ("one start, 20 cycles", 0.16),
+    ]  # fmt: skip
+
+
+def test_a_single_start_misses_few_features_that_the_automatic_ones_find() -> None:
+    """Three relevant features of 600, as in Ben-Dor's model; the start alone is another."""
+    hits = bendor.work({"e": 0.995}, 2, 0)["hits"]
+    assert hits["one start, 20 cycles"]["unit norm"] == [0, 0]
+    assert hits["automatic starts"]["unit norm"] == [3, 3]

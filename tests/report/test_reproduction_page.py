@@ -108,6 +108,22 @@ def test_the_boxes_count_the_cells_that_are_drawn(figure2a: Result, hostile: Res
     assert sums == [drawn[verdict] for verdict in BOXES.values()]
 
 
+def test_figures_that_cannot_be_confirmed_are_counted(figure2a: Result) -> None:
+    earlier, ours = read_published("1"), Value(1.0)
+    cells = [
+        Cell(f"r{i}", "c", None, earlier, ours, Verdict.UNPUBLISHED, confirms)
+        for i, confirms in enumerate((True, True, False, None))
+    ]
+    cells.append(Cell("r9", "c", None, earlier, None, Verdict.NOT_RUN))
+    cells.append(Cell("r10", "c", None, None, ours, Verdict.UNPUBLISHED))
+    text = text_of(render_reproduction([replace(figure2a, cells=cells)], {}))
+    assert "Figures of an earlier reproduction: 2 of 3 confirmed, 1 cannot be told." in text
+    text = text_of(render_reproduction([replace(figure2a, cells=cells[3:])], {}))
+    assert "Figures of an earlier reproduction: 1 cannot be told." in text
+    text = text_of(render_reproduction([replace(figure2a, cells=cells[4:])], {}))
+    assert "Figures of an earlier reproduction" not in text
+
+
 def test_reasons_and_level_are_on_the_page(figure2a: Result) -> None:
     text = text_of(render_reproduction([figure2a], drawings(figure2a), command="x y"))
     assert "smoke test" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 
 from .protocol import Experiment
 from .published import MIN_RUNS, Published, Tolerance, agrees, same_figure
@@ -128,8 +129,8 @@ def combine(readings: tuple[Reading, ...], published: Published, tolerance: Tole
     answers = {reading.agrees for reading in readings}
     if answers == {True}:
         return Verdict.MATCHES
-    first = readings[0].ours
-    same = all(same_figure(first, other.ours, tolerance) for other in readings[1:])
+    pairs = combinations([reading.ours for reading in readings], 2)
+    same = all(same_figure(one, other, tolerance) for one, other in pairs)
     if answers == {False} and (published.is_claim or same):
         return Verdict.DIFFERS
     return Verdict.OPEN

@@ -91,7 +91,10 @@ def read_published(text: str) -> Published:
         low, high = (limit, math.inf) if sign[0] == ">" else (-math.inf, limit)
         return Published(text, low, high, strict="=" not in sign)
     if match := _RANGE.fullmatch(text):
-        return Published(text, _number(match[1]), _number(match[2]))
+        low, high = _number(match[1]), _number(match[2])
+        if not low < high:
+            raise InputError(f"{text!r}: a range goes from the smaller number to the larger one")
+        return Published(text, low, high)
     if match := _PLAIN.fullmatch(text):
         value = _number(match[1])
         if text.startswith("~") and value == 0:

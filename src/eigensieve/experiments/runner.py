@@ -54,9 +54,14 @@ class Result:
 
     @property
     def n_confirmed(self) -> tuple[int, int]:
-        """Cells in which ours agrees with an earlier reproduction, and all that have one."""
+        """Cells that agree with an earlier reproduction, and all of which that can be told."""
         known = [cell.confirms for cell in self.cells if cell.confirms is not None]
         return sum(known), len(known)
+
+    @property
+    def n_undecided(self) -> int:
+        """Cells of which it cannot be told whether they agree with an earlier reproduction."""
+        return sum(c.confirms is None and None not in (c.ours, c.checked) for c in self.cells)
 
 
 def run_experiment(

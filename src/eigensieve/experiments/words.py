@@ -76,9 +76,11 @@ def count_text(results: Sequence[Result]) -> str:
 
 def confirmed_text(results: Sequence[Result]) -> str:
     """How many figures of an earlier reproduction ours confirm."""
-    pairs = [result.n_confirmed for result in results]
-    agree, known = (sum(pair[i] for pair in pairs) for i in (0, 1))
-    return f"{agree} of {known} figures of an earlier reproduction are confirmed" if known else ""
+    agree, known = (sum(result.n_confirmed[i] for result in results) for i in (0, 1))
+    unknown = sum(result.n_undecided for result in results)
+    parts = [f"{agree} of {known} confirmed"] if known else []
+    parts += [f"{unknown} cannot be told"] if unknown else []
+    return f"figures of an earlier reproduction: {', '.join(parts)}" if parts else ""
 
 
 def changes_text(result: Result) -> str:

@@ -307,7 +307,7 @@ def findings(results: Sequence[Result]) -> list[str]:
     ]
     confirmed = confirmed_text(results)
     if confirmed:
-        sentences.append(f"{confirmed}.")
+        sentences.append(f"{confirmed.capitalize()}.")
     if results[0].level != "full":
         sentences.append(
             f"This is a {LEVELS[results[0].level]}; its verdicts are provisional. Without --quick "

@@ -1,4 +1,4 @@
-"""What the simulations of Wolf & Shashua share: the settings of Q-alpha, the best features."""
+"""What the simulations of Wolf & Shashua share: the starts of Q-alpha, the best features."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...q_alpha.qalpha import qalpha
+from ..values import Place, Value
 
-# One start, from the singular vectors; the paper says that 5 to 10 cycles are typical. That may end
-# in a poor local maximum: AUTOMATIC is the package's own number of starts and cycles.
-ONE_START: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
+# The package's own number of starts and cycles; and one start, from the singular vectors, which may
+# end in a poor local maximum (the paper says that 5 to 10 cycles are typical, and tells no more).
 AUTOMATIC: dict[str, Any] = {}
+ONE_START: dict[str, Any] = {"n_init": 1, "max_iter": 20, "tol": 1e-4}
+STARTS = {"automatic starts": AUTOMATIC, "one start, 20 cycles": ONE_START}  # readings
+Cells = dict[Place, Value]
 
 
 def weigh(
@@ -41,3 +44,9 @@ def best(scores: np.ndarray, count: int) -> np.ndarray:
     [1, 3, 2]
     """
     return np.argsort(-scores, kind="stable")[:count]
+
+
+def by_start(cells: Mapping[str, Cells]) -> tuple[Cells, dict[Place, dict[str, Value]]]:
+    """The cells of the first reading, and every cell under all of them."""
+    first = next(iter(cells.values()))
+    return first, {place: {name: each[place] for name, each in cells.items()} for place in first}

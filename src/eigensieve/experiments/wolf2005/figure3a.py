@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from ...datasets.wolf2005 import Labelled, weston_linear, weston_nonlinear
 from ...plots._style import INK, PALETTE, legend_below, new_figure
 from ..values import Measured, Place, Value, mean_value
-from ._common import AUTOMATIC, ONE_START, best, weigh
+from ._common import AUTOMATIC, ONE_START, STARTS, best, weigh
 
 DRAW = {"linear": weston_linear, "non-linear": weston_nonlinear}
 # the supervised variant that the unsupervised one is held against
@@ -32,7 +32,7 @@ SUPERVISED = {"linear": "supervised, offset .5", "non-linear": "supervised, offs
 BEHIND = "largest mean excess of the error"
 HITS = "relevant among the unsupervised choice"
 SINGLE = ", one start"  # added to the names of rows
-READINGS = {"automatic starts": "", "one start, 20 cycles": SINGLE}
+READINGS = dict(zip(STARTS, ("", SINGLE)))
 STYLES = {
     "supervised, offset .5": (PALETTE[0], "-", 2.4),
     "supervised, offset 0": (PALETTE[4], "-", 2.4),
