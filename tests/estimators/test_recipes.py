@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import eigensieve as es
+from eigensieve.errors import OptionError
 from eigensieve.tables.builders import lda_problem, pca_problem
 
 RNG = np.random.default_rng(0)
@@ -47,6 +48,18 @@ def test_sparse_pca_and_cca(tmp_path: Path) -> None:
     verdict = es.check_proof(tmp_path / "proof", views[0], Y=views[1])
     assert verdict.accepted
     assert verdict.problem["kind"] == "cca"
+
+
+def test_one_file_is_the_proof_of_one_search(tmp_path: Path) -> None:
+    options = {"solver": "exact", "solver_options": {"proof": tmp_path / "proof"}}
+    with pytest.raises(OptionError, match="'proof': .* one search, and there are 2 here"):
+        es.SparsePCA(2, n_features_to_select=3, **options).fit(X)
+    cca = es.SparseCCA(2, n_features_to_select=2, **options)
+    with pytest.raises(OptionError, match="there are 2 here"):
+        cca.fit(X[:, :4], X[:, 4:])
+    with pytest.raises(OptionError, match="there are 6 here"):
+        cca.set_params(n_components=1).permutation_test(X[:, :4], X[:, 4:], n_permutations=5)
+    assert not (tmp_path / "proof").exists()
 
 
 @pytest.mark.parametrize("shape", [(24, 8), (24, 30)])

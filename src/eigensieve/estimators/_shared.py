@@ -86,7 +86,7 @@ def check_solver_options(options: Any) -> dict[str, Any]:
     given = dict(options or {})
     taken = sorted(set(given) & NOT_OF_A_SOLVER)
     if taken:
-        advice = "set it on the estimator"
+        advice = "set it on the estimator, if it has that parameter"
         if taken[0] == "gap_tol":
             advice = "optimal means the same for every estimator; gap_tol is of eigensieve.solve"
         raise OptionError(
@@ -95,13 +95,19 @@ def check_solver_options(options: Any) -> dict[str, Any]:
     return given
 
 
-def search_options(estimator: Any) -> dict[str, Any]:
+def search_options(estimator: Any, n_searches: int = 1) -> dict[str, Any]:
     """What an estimator that selects k features says to `solve`, whatever its problem."""
+    own = check_solver_options(estimator.solver_options)
+    if n_searches > 1 and own.get("proof") is not None:
+        raise OptionError(
+            f"solver_options has 'proof': a file is the proof of one search, and there are "
+            f"{n_searches} here; use eigensieve.solve"
+        )
     return {
         "solver": estimator.solver,
         "time_limit": estimator.time_limit,
         "random_state": as_seed(estimator.random_state),
-        **check_solver_options(estimator.solver_options),
+        **own,
     }
 
 

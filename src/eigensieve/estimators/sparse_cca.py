@@ -226,7 +226,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return clip_components(m, min(n - 1, px, py), what, stacklevel=5)
 
     def _search(self, data: _Prepared) -> list[Solution]:
-        options, pencil = search_options(self), data.pencil
+        options, pencil = search_options(self, data.n_components), data.pencil
         solutions: list[Solution] = []
         for _ in range(data.n_components):
             solution = solve(pencil, data.k, **options)
@@ -304,11 +304,11 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         number = check_k(n_permutations, "n_permutations")
         worker = clone(self).set_params(certificate="none")
+        options = search_options(worker, 1 + number)
         data = worker._prepare(X, y)
         found = worker._search(data)
         _stop_if_interrupted(found[-1])
         seeds = np.random.RandomState(as_seed(random_state)).randint(2**31 - 1, size=number)
-        options = search_options(worker)
         # threads: the data are not copied, and the arithmetic is that of one process
         null = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_search_permuted)(data, seed, options) for seed in seeds

@@ -215,7 +215,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """One component after the other, each from what the earlier ones leave."""
-        common = search_options(self)
+        common = search_options(self, len(ks))
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
             with _naming(len(solutions) + 1):

@@ -83,10 +83,13 @@ class GroupLassoSolution:
         return B
 
     def __repr__(self) -> str:
+        status = str(self.status)
+        if self.is_certified and max(self.gap, self.kkt) > LOOSEST:  # optimal as far as was asked
+            status += f" within tol={self.tol:g}"
         return (
             f"GroupLassoSolution({self.support.size} of {self.n_features} features, "
             f"alpha={self.alpha:.4g}, objective={self.objective:.6g}, gap={self.gap:.1e}, "
-            f"kkt={self.kkt:.1e}, status={self.status}, solver={self.solver!r})"
+            f"kkt={self.kkt:.1e}, status={status}, solver={self.solver!r})"
         )
 
     def verify(self, problem: ScoringProblem, *, tol: float = 1e-9) -> None:
