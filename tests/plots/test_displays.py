@@ -138,6 +138,12 @@ def test_a_single_k(error: float) -> None:
     assert "chosen: k = 3" in svg(display.figure_)
 
 
+def test_errors_of_a_single_test_part_have_no_standard_error() -> None:
+    display = CVPathDisplay([1, 3], [0.2, 0.1], [np.nan] * 2, chosen_k=3).plot()
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["error"]
+    assert 0.1 < display.ax_.get_ylim()[1] < 0.3
+
+
 # -- samples -------------------------------------------------------------------------
 
 

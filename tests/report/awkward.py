@@ -83,6 +83,22 @@ def negative() -> Study:
     return studied(X, y, es.RankedLDA("pearson"))
 
 
+def kept_in() -> Study:
+    """A feature has copies, another is kept in by the user: only the first can be left out."""
+    X, y = table(2, 2.0)
+    X[:, 1], X[:, 2] = 2 * X[:, 0] + 3, -X[:, 0]
+    return studied(X, y, es.SparseLDA(include=["f"]), k=2, ks=(2,))
+
+
+def unequal() -> Study:
+    """Better than permuted labels, while the largest class is guessed nearly as well."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 8)), np.repeat(["big", "mid", "small"], [44, 12, 4])
+    X[44:56, 0] += 2
+    X[56:, 1] += 1
+    return studied(X, y, n_permutations=20, n_repeats=2)
+
+
 def gap_left() -> Study:
     study = studied(*table(3, 1.0))
     place = list(study.path).index(study.best_k)
@@ -119,7 +135,13 @@ CASES: dict[str, Callable[[], Study]] = {
     "some left out": lambda: studied(
         *table(2, 1.0), k=2, ks=(2,), cv=ShuffleSplit(3, test_size=0.2, random_state=0)
     ),
+    "one part": lambda: studied(
+        *table(2, 1.0), cv=ShuffleSplit(1, test_size=0.3, random_state=0), n_permutations=2
+    ),
     "one sample": single,
+    "kept in": kept_in,
+    "unequal": unequal,
+    "most features": lambda: studied(*table(3, 1.0, p=8), es.PenalizedLDA(0.3), n_permutations=3),
     "interrupted": interrupted,
     "interrupted early": interrupted_early,
 }

@@ -39,6 +39,8 @@ def shown(value: float, published: str = "", decimals: int | None = None, se=Non
         (shown(1.2345, se=0.1234), "1.23 ± 0.12"),
         (shown(340.51, "411.7", 1, 83.4999), "340.5 ± 83.5"),
         (shown(2000, "2000", 0), "2000"),
+        (shown(2000, ">= 30", 0), "2,000"),
+        (shown(2000, '"can reach", read as >= 30', 0), "2,000"),
         (shown(12345.6), "12,346"),
         (shown(0.0004, "0.02", 2), "0.0004"),
         (shown(0.0, "0.02", 2), "0.00"),
@@ -99,7 +101,7 @@ def test_the_boxes_count_the_cells_that_are_drawn(figure2a: Result, hostile: Res
     stand_ins = sum(
         cell.verdict in ("matches", "differs", "cannot be told") for cell in other.cells
     )
-    assert f"{stand_ins} of them are judged on other data" in text
+    assert f"{stand_ins} of the {sum(judged)} are judged on other data" in text
     overview = re.search(r'aria-label="All experiments".*?</table>', html, re.DOTALL)
     assert overview is not None
     rows = re.findall(r"<tr>.*?</tr>", overview[0], re.DOTALL)[1:]
@@ -118,10 +120,21 @@ def test_figures_that_cannot_be_confirmed_are_counted(figure2a: Result) -> None:
     cells.append(Cell("r10", "c", None, None, ours, Verdict.UNPUBLISHED))
     text = text_of(render_reproduction([replace(figure2a, cells=cells)], {}))
     assert "Figures of an earlier reproduction: 2 of 3 confirmed, 1 cannot be told." in text
+    assert re.search(r"Earlier run confirmed\s+2 of 3\s+1 more cannot be told", text)
     text = text_of(render_reproduction([replace(figure2a, cells=cells[3:])], {}))
     assert "Figures of an earlier reproduction: 1 cannot be told." in text
     text = text_of(render_reproduction([replace(figure2a, cells=cells[4:])], {}))
     assert "Figures of an earlier reproduction" not in text
+
+
+def test_what_a_quick_run_has_less_of_is_told(figure2a: Result) -> None:
+    given = {"runs": 20, "sizes": [1, 2, 3], "at": [1, 2], "same": [1]}
+    less = {**given, "runs": 5, "sizes": [1], "at": [1, 3]}
+    protocols = {"full": given, "smoke": less}
+    result = replace(figure2a, experiment=replace(figure2a.experiment, protocols=protocols))
+    text = text_of(render_reproduction([result], {}))
+    told = "runs 5 (full: 20); 1 value of sizes (full: 3); other values of at."
+    assert f"In this run: {told}" in text
 
 
 def test_reasons_and_level_are_on_the_page(figure2a: Result) -> None:

@@ -135,8 +135,8 @@ def test_agreement_is_with_the_final_choice_too(two: Study) -> None:
     )
     loose = with_choices(two, [(0, 2), (0, 1)], best_k=two.ks[0])
     assert outer_choices(loose).endswith(
-        "That they differ, and that none made the final choice, shows how loosely these data "
-        "decide the choice."
+        "That they differ, and that none made the final choice, shows how much the choice "
+        "depends on the samples."
     )
     one = with_choices(two, [(0, 0)], best_k=two.ks[0])
     assert outer_choices(one).replace("\u00a0", " ") == (

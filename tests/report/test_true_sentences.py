@@ -66,7 +66,9 @@ def test_one_is_singular_and_nothing_is_unspeakable(study: Study, capsys: Captur
     for text in (said(study), capsys.readouterr().out, " ".join((*study.notes, *study.unfinished))):
         plural = r"(?:features|samples|classes|permutations|methods|parts|columns|values|repeats)"
         assert not re.findall(rf"(?<![\d.,=/+] )(?<![\d.,])\b1 (?:\w+ )?{plural}\b", text)
-        assert not re.findall(r"\bnan\b|\binf\b|\bNone\b(?! of)|-0\.0+ %|\(s\)", text)
+        assert not re.findall(
+            r"\bnan\b|\binf\b|\bNone\b(?! of)|-0\.0+ %|-0\.0+\b(?!\d)|\(e?s\)", text
+        )
         assert not re.findall(
             r"\b\d+ to (\d+) \1\b|(?<!\.)\.\.(?!\.)|,,| ,| \.(?![\w.])", text.strip()
         )
@@ -116,14 +118,26 @@ def test_better_than_guessing(study: Study) -> None:
     guess = 1 - max(Counter(study.labels.tolist()).values()) / study.n_samples
     (shown,) = one(rf"Always guessing the largest class would be wrong for {NUMBER} %", text)
     assert close(shown, guess)
-    better = honest is not None and honest.high < guess
-    much = honest is not None and honest.high < guess / 2
+    below = honest is not None and honest.high < guess
+    chance = surely = False
+    if study.null is not None:  # the other answer to the same question: both have to agree
+        errors = study.null.errors
+        as_good = np.count_nonzero(errors <= study.null.observed + 1e-12)
+        surely = bool(20 * (1 + as_good) <= 1 + errors.size)
+        chance = as_good > 0 and not surely
+    better = below and not chance
+    much = honest is not None and honest.high < guess / 2 and not chance
     claims = [r"features? separates? \d", r"predicts? the \d+ classes better", "selected to tell"]
     lead = text[: text.index("Features selected")]
     made = [bool(re.search(claim, lead[lead.index("feature") + 8 :])) for claim in claims]
     assert made == [much, better and not much, not better]
     if honest is not None and not better and study.score == "error":
-        assert ("error cannot be told from guessing" in lead) == (honest.low <= guess)
+        told = [f"; {claim}" in lead for claim in (
+            "permuted labels were predicted as well too often", "the labels are predicted better",
+            "the error cannot be told from guessing", "the error is larger than that of guessing",
+        )]  # fmt: skip
+        level = honest.low <= guess <= honest.high
+        assert told == [below, level and surely, level and not surely, honest.low > guess]
 
 
 def test_p_value(study: Study) -> None:
@@ -157,7 +171,10 @@ def test_the_rule_for_k(study: Study) -> None:
     lowest = rows[score].idxmin()
     limit = rows[score][lowest] + np.nan_to_num(rows["se"][lowest])
     assert study.best_k == rows["k"][rows[score] <= limit + 1e-9].min()
-    (k,) = one(r"k = (\d+) is the smallest k whose", text)
+    has_error = bool(np.isfinite(rows["se"]).all())
+    assert ("within one standard error" in text) == ("1-SE rule" in text) == has_error
+    assert ("a single test part has no standard error" in text) == (not has_error)
+    (k,) = one(rf"k = (\d+) is the smallest k {'whose' if has_error else 'of least'}", text)
     assert int(k) == study.best_k
     largest = "It is the largest that was tried" in text
     assert largest == (study.best_k == max(study.ks) < len(study.names))
@@ -255,6 +272,8 @@ def test_prices(study: Study) -> None:
     losses = {price.name: price.loss for price in study.prices}
     free = max(losses.values()) <= 1e-9
     assert ("can be left out without loss" in text) == free
+    kept = len(study.selected) - len(losses)
+    assert ("that was not kept in by the user can be left out" in text) == (free and kept > 0)
     assert ("A negative price" in text) == (min(losses.values()) < -1e-9)
     if free:
         return
@@ -297,18 +316,51 @@ def test_stability(study: Study) -> None:
         "The same features are selected in every": lambda i: i == 1,
         "Mostly the same features": lambda i: 0.75 <= i < 1,
         "The selected features change in part": lambda i: 0.4 <= i < 0.75,
-        "The selected features change a lot": lambda i: i < 0.4,
+        "the selected features have little more in common than chance": lambda i: i < 0.4,
     }
     for claim, holds in claims.items():
         assert (claim in text) == (bool(found) and holds(found[0].index)), claim
     if "The same features are selected in every" in text:
         assert np.isin(study.stability[study.best_k], (0, 1)).all()
-    if told := re.search(
-        r"(\d+) of the (\d+) selected features? \w+ also selected in at least 80", text
-    ):
-        shares = study.stability[study.best_k]
-        own = [shares[feature.name] for feature in study.selected]
-        assert (int(told[1]), int(told[2])) == (sum(s >= 0.8 - 1e-12 for s in own), len(own))
+    if study.cv is None or "kept in by the user: that the same" in text:
+        return
+    shares = study.stability[study.best_k]
+    own = [shares[feature.name] for feature in study.selected]
+    n_often = sum(s >= 0.8 - 1e-12 for s in own)
+    if len(own) == 1:
+        (word,) = one(r"The selected feature was (also|not) selected in at least 80", text)
+        assert (word == "also") == (n_often == 1)
+    else:
+        told = one(r"(\d+) of the (\d+) selected features \w+ also selected in at least 80", text)
+        assert told == (str(n_often), str(len(own)))
+
+
+@pytest.mark.parametrize("case", ["many classes", "proved", "no mistake"])
+def test_shares_by_which_directions_are_weighted(case: str) -> None:
+    """Of the variance of the class means along each direction; not of the class separation."""
+    study = study_of(case)
+    means = {c: study.scores[study.labels == c] for c in np.unique(study.labels)}
+    between = sum(len(rows) * np.square(rows.mean(axis=0)) for rows in means.values())
+    (shown,) = one(
+        r"share of the variance between the classes, relative .*? \((.*?)\)", said(study)
+    )
+    shares = re.findall(NUMBER, shown)
+    assert len(shares) == min(6, study.scores.shape[1])
+    assert all(close(*pair) for pair in zip(shares, between / between.sum()))
+
+
+def test_what_is_done_again(study: Study) -> None:
+    """In every training part, and for every permutation."""
+    text = said(study)
+    assert ("scaled, anew in every training part" in text) == (
+        study.cv is not None and study is not study_of("sparse")
+    )
+    if study.null is not None:
+        many = {(True, False): "choice of k", (False, False): "k"}
+        what = many.get((len(study.ks) > 1, len(study.settings) > 1), "choice of k and the setting")
+        if "method's own number of features" in text:
+            what = "parameters"
+        assert f"one cross-validation each, with the same {what};" in text
 
 
 def test_sparse_columns_are_not_called_centred(study: Study) -> None:
@@ -421,8 +473,19 @@ def test_terminal(study: Study, capsys: Capture) -> None:
     if study.null is not None:
         as_good = int(np.sum(study.null.errors <= study.null.observed + 1e-12))
         assert ("no smaller one is possible" in text) == (as_good == 0)
+    assert ("could be replaced by" in text) == any(price.stand_ins for price in study.prices)
     if study.calibration is not None:
-        assert f"temperature {study.calibration.temperature:.3g}:" in text
+        found = study.calibration
+        told = one(
+            r"probabilities: (.*?)[,;] log-loss ([\d.]+), Brier score ([\d.]+)( \(|\n)", text
+        )
+        needed = found.temperature > 1
+        assert told[0] == (
+            f"temperature {found.temperature:.3g}" if needed else "no temperature needed"
+        )
+        P = np.exp((found.after if needed else found.before).log_proba)
+        loss = log_loss(found.before.code, P, labels=np.arange(P.shape[1]))
+        assert float(told[1]) == pytest.approx(loss, abs=6e-4)
     assert ("distance to the optimum not computed" in text) == (study.solution.bound == inf)
 
 

@@ -116,23 +116,25 @@ def echo_error(study: Study) -> None:
     if study.null is not None:
         click.echo(f"        {describe_null(study.null)}")
     if study.calibration is not None:
-        click.echo(f"chances {describe_calibration(study.calibration)}")
+        click.echo(f"        {describe_calibration(study.calibration)}")
 
 
 def describe_null(null: PermutationNull) -> str:
     """The p-value; the smallest possible one is no measure of how unlikely chance is."""
     permutations = counted(null.n_permutations, "permutation")
     text = f"p = {null.p_value:.3g} against {permutations} of the labels"
-    at_floor = null.p_value * (1 + null.n_permutations) < 1.5
-    return f"{text}; no smaller one is possible" if at_floor else text
+    return text if null.n_as_good else f"{text}; no smaller one is possible"
 
 
 def describe_calibration(found: Calibration) -> str:
     """What the probabilities of `predict` are worth, in a line."""
     before, after = found.before, found.after
+    plain = f"log-loss {before.log_loss:.3f}, Brier score {before.brier:.3f}"
+    if found.temperature == 1:
+        return f"probabilities: no temperature needed; {plain}"
     return (
-        f"temperature {found.temperature:.3g}: on new samples log-loss {after.log_loss:.3f}, Brier "
-        f"score {after.brier:.3f} (without it {before.log_loss:.3f}, {before.brier:.3f})"
+        f"probabilities: temperature {found.temperature:.3g}, log-loss {after.log_loss:.3f}, Brier "
+        f"score {after.brier:.3f} (without it: {plain})"
     )
 
 
@@ -153,12 +155,14 @@ def echo_features(study: Study) -> None:
     loadings = ["loading"] if m == 1 else [f"loading {d + 1}" for d in range(m)]
     often, stand_in = frequencies(study), stand_ins(study)
     header = ["rank", "feature", "weight", *loadings, *(["selected"] if often else [])]
+    left = {1, len(header)}
+    header += ["could be replaced by"] if stand_in else []
     rows = []
     for s in study.selected[:MAX_FEATURES_SHOWN]:
-        row = [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x:+.3f}" for x in s.loadings[:m])]
+        row = [str(s.rank), s.name, f"{s.weight:.3f}", *(f"{x + 0.0:+.3f}" for x in s.loadings[:m])]
         row += [f"{100 * often[s.index]:.0f} %"] if often else []
-        rows.append([*row, stand_in.get(s.index, "")])
-    echo_table([*header, "could be replaced by"], rows, left={1, len(header)})
+        rows.append([*row, *([stand_in.get(s.index, "")] if stand_in else [])])
+    echo_table(header, rows, left=left)
     more = len(study.selected) - MAX_FEATURES_SHOWN
     click.echo(f"  ... and {more} more in {SELECTED}\n" if more > 0 else "")
 

@@ -195,4 +195,4 @@ def against(row: dict[str, Any], reference: str) -> str:
         return "(reference)"
     if row["difference"] is None:
         return "-"
-    return f"{100 * row['difference']:+.1f} ± {100 * row['difference_se']:.1f}"
+    return f"{round(100 * row['difference'], 1) + 0.0:+.1f} ± {100 * row['difference_se']:.1f}"

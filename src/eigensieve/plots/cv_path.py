@@ -95,7 +95,7 @@ class CVPathDisplay:
             self.ax_ = new_figure(3.2).add_subplot() if ax is None else ax
             self.figure_ = figure_of(self.ax_)
             entries = self._draw_errors()
-            if self.is_chosen:
+            if self.is_chosen and np.isfinite(self.threshold_):
                 entries.append(self._draw_threshold())
             self._set_axes()
             if self.chosen_k is not None:
@@ -110,7 +110,8 @@ class CVPathDisplay:
         main, other = self._curves
         labels = ["error", "balanced error"]
         main_label, other_label = labels if self.score == "error" else labels[::-1]
-        main_label += " ± SE"
+        if np.isfinite(self.standard_error).any():
+            main_label += " ± SE"
         if other is not None and np.allclose(main, other, rtol=0, atol=SAME):
             # one line would hide the other
             other, main_label = None, f"{main_label} (the {other_label} is the same)"
@@ -134,7 +135,7 @@ class CVPathDisplay:
         set_k_axis(ax, self.ks, self.chosen_k)
         ax.set_ylabel("Cross-validated error")
         main, other = self._curves
-        highest = float(np.max(main + self.standard_error))
+        highest = float(np.max(main + np.nan_to_num(self.standard_error)))
         top = 1.1 * max(highest, 0.0 if other is None else float(np.max(other)))
         # a little below zero, so that the marker of an error of 0 is whole
         ax.set_ylim(-0.03 * (top or 1.0), top or 1.0)

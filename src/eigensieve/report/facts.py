@@ -26,6 +26,7 @@ WORSE = 1.25  # a balanced error so many times the error, and so much above it, 
 WORSE_BY = 0.03
 OFTEN = 0.8
 FAR = 1.0  # room for more than twice the class separation: the number itself says nothing
+SURE = 0.05  # the largest p-value that speaks against chance
 FREE = 0.01  # a stand-in that costs less is as good as the feature itself
 MAX_CONSTRAINTS_NAMED = 12
 MAX_FREQUENT_ROWS = 30
@@ -83,16 +84,26 @@ def baseline(study: Study) -> float:
     return 1 - max(n for _, n, _ in class_counts(study)) / study.n_samples
 
 
-def beats_guess(study: Study) -> bool:
-    """Whether the whole interval of the error lies below the error of a guess."""
+def lies_below(study: Study, share: float) -> bool:
+    """Whether the whole interval of the error lies below that share of the error of a guess."""
     found = study.honest_error
-    return found is not None and found.high < baseline(study)
+    return found is not None and found.high < share * baseline(study)
+
+
+def seems_chance(study: Study) -> bool:
+    """Whether permuted labels were predicted as well, and not just once in a while."""
+    null = study.null
+    return null is not None and null.p_value > SURE and null.n_as_good > 0
+
+
+def beats_guess(study: Study) -> bool:
+    """Whether the error is below that of a guess, and permutations do not speak against it."""
+    return lies_below(study, 1.0) and not seems_chance(study)
 
 
 def separates(study: Study) -> bool:
-    """Whether it lies well below: under half of the error of a guess."""
-    found = study.honest_error
-    return found is not None and found.high < baseline(study) / 2
+    """Whether it is well below: under half of the error of a guess."""
+    return lies_below(study, 0.5) and not seems_chance(study)
 
 
 def mark_of_k(study: Study) -> str:
@@ -168,6 +179,11 @@ def what_was_chosen(study: Study) -> str:
     """What cross-validation chose: k, the setting, or both."""
     several = len(study.settings) > 1
     return " and ".join([*["k"][: study.chose_k], *["the setting"][:several]])
+
+
+def has_standard_error(study: Study) -> bool:
+    """Whether the errors have one: a single test part tells nothing of it."""
+    return study.cv is not None and study.cv.shares.size > 1
 
 
 def is_centred(study: Study) -> bool:

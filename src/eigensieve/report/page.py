@@ -124,7 +124,7 @@ def _agreement(study: Study, final: tuple[int, int]) -> str:
     same = sum(pair == final for pair in chosen)
     if len(set(chosen)) > 1:
         beside = "" if same else ", and that none made the final choice,"
-        return f"That they differ{beside} shows how loosely these data decide the choice."
+        return f"That they differ{beside} shows how much the choice depends on the samples."
     if same == 0:
         others = "It differs" if len(chosen) == 1 else "They agree, but differ"
         return (

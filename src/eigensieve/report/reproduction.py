@@ -148,7 +148,9 @@ def _cards(results: Sequence[Result]) -> list[dict[str, Any]]:
         for verdict in _occurring(results)
     ]
     if agree[1]:
-        cards.append(card("Earlier run confirmed", f"{agree[0]:,} of {agree[1]:,}"))
+        unknown = sum(r.n_undecided for r in results)
+        notes = [f"{unknown:,} more cannot be told"] if unknown else []
+        cards.append(card("Earlier run confirmed", f"{agree[0]:,} of {agree[1]:,}", *notes))
     return cards
 
 
@@ -286,17 +288,20 @@ def lead(results: Sequence[Result]) -> list[str]:
     match, differ, told = (
         counts[verdict] for verdict in (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN)
     )
-    if match + differ + told == 0:
+    measured = match + differ + told
+    if measured == 0:
         return ["No published figure could be judged."]
     first = (
-        f"Of {match + differ + told:,} published figures and claims that were measured, {match:,} "
-        f"come out again and {differ:,} do not; of {told:,} it cannot be told."
+        f"Of {measured:,} published figures and claims that were measured, {match:,} come out "
+        f"again and {differ:,} do not; of {told:,} it cannot be told."
     )
     sentences = [first]
     stand_ins = count_verdicts([r for r in results if r.experiment.kind == "analogue"])
     n = sum(stand_ins[verdict] for verdict in (Verdict.MATCHES, Verdict.DIFFERS, Verdict.OPEN))
     if n:
-        sentences.append(f"{n:,} of them are judged on other data than the paper\u2019s.")
+        sentences.append(
+            f"{n:,} of the {measured:,} are judged on other data than the paper\u2019s."
+        )
     return [*sentences, "Every verdict is computed, by the rule stated with the experiment."]
 
 

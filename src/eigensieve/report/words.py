@@ -40,6 +40,10 @@ class Permuted(Protocol):
         """(1 + permutations as good) / (1 + permutations)."""
 
     @property
+    def n_as_good(self) -> int:
+        """How many permutations were as good."""
+
+    @property
     def n_permutations(self) -> int:
         """How many there were."""
 
@@ -62,7 +66,7 @@ def whole_percent(fraction: float) -> str:
 def number(value: float) -> str:
     """Three decimals, or powers of ten where these would say nothing; a true minus sign."""
     size = abs(value)
-    text = f"{value:.3f}" if size == 0 or 5e-4 <= size < 1e4 else f"{value:.1e}"
+    text = f"{value + 0.0:.3f}" if size == 0 or 5e-4 <= size < 1e4 else f"{value:.1e}"
     return text.replace("-", "\u2212")
 
 
@@ -91,8 +95,7 @@ def less(loss: float) -> str:
 def p_value(null: Permuted) -> str:
     """'p = 0.0476', and that no smaller one could be had."""
     text = f"p\u00a0=\u00a0{null.p_value:.3g}"
-    least = 1 / (1 + null.n_permutations)
-    if null.p_value > least * (1 + wording.ROUND_OFF):
+    if null.n_as_good:
         return text
     return f"{text}, the smallest that {count(null.n_permutations, 'permutation')} can give"
 
@@ -153,7 +156,7 @@ def difference(row: dict[str, Any], reference: str) -> str:
         return "reference"
     if row["difference"] is None or row["difference_se"] is None:
         return UNKNOWN
-    points = f"{100 * row['difference']:+.1f}".replace("-", "\u2212")
+    points = f"{round(100 * row['difference'], 1) + 0.0:+.1f}".replace("-", "\u2212")
     return f"{points}\u00a0± {100 * row['difference_se']:.1f}"
 
 

@@ -13,7 +13,11 @@ from .jobs import Findings, Job
 from .plan import StudyPlan
 
 ONE_SE = "smallest k whose cross-validated error is within one standard error of the smallest"
-ONE_SE_BALANCED = ONE_SE.replace("error", "balanced error", 1)
+LEAST = "smallest k of least cross-validated error; a single test part has no standard error"
+ONE_SE_BALANCED, LEAST_BALANCED = (
+    rule.replace("error", "balanced error", 1) for rule in (ONE_SE, LEAST)
+)
+CHOSEN = (ONE_SE, ONE_SE_BALANCED, LEAST, LEAST_BALANCED)
 GIVEN = "given by the user"
 ONLY = "the only k that was tried"
 OWN = "the method's own number of features"
@@ -75,6 +79,12 @@ class CVPath:
         deviations = self.shares[:, None, None] * (self._scores - self.mean)
         variance = np.square(deviations).sum(axis=0) / (n_parts - 1)
         return np.asarray(np.sqrt(variance / self.n_folds))
+
+    @property
+    def rule(self) -> str:
+        """How `best_size` is chosen, in words."""
+        rules = (ONE_SE, ONE_SE_BALANCED) if self.shares.size > 1 else (LEAST, LEAST_BALANCED)
+        return rules[self.score == "balanced_error"]
 
     @property
     def best_settings(self) -> np.ndarray:

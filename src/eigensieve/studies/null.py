@@ -38,9 +38,14 @@ class PermutationNull:
         return int(self.errors.size)
 
     @property
+    def n_as_good(self) -> int:
+        """How many of them were predicted as well as the labels."""
+        return int(np.sum(self.errors <= self.observed + SAME))
+
+    @property
     def p_value(self) -> float:
         """Small if permuted labels are hardly ever predicted as well."""
-        return float((1 + np.sum(self.errors <= self.observed + SAME)) / (1 + self.errors.size))
+        return (1 + self.n_as_good) / (1 + self.n_permutations)
 
 
 def permutation_null(

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..pencil.solution import Solution
 from .calibration import Calibration
 from .copies import FeatureCopy
-from .cv_path import ONE_SE, ONE_SE_BALANCED, CVPath
+from .cv_path import CHOSEN, CVPath
 from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice
@@ -168,7 +168,7 @@ class Study(Reported):
     @property
     def chose_k(self) -> bool:
         """Whether cross-validation chose k among several."""
-        return self.k_rule in (ONE_SE, ONE_SE_BALANCED)
+        return self.k_rule in CHOSEN
 
     @property
     def interrupted(self) -> bool:
@@ -248,7 +248,7 @@ def rank_features(model: Any, names: Sequence[str]) -> list[SelectedFeature]:
     """The selected features, heaviest first.
 
     The weight of a feature is the norm of its loadings (on standardised columns), each
-    direction weighted by its share of the class separation.
+    direction weighted by its share of the variance between the classes.
     """
     S = model.get_support(indices=True)
     loadings = model.scalings_[S]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..pencil.budget import Callback
 from .checkpoint import Checkpoint
-from .cv_path import GIVEN, ONE_SE, ONE_SE_BALANCED, ONLY, OWN
+from .cv_path import GIVEN, ONLY, OWN, CVPath
 from .data import StudyData, check_data
 from .estimation import Estimates, estimate
 from .final import Final, fit_final
@@ -149,12 +149,13 @@ def open_checkpoint(
     return nullcontext() if path is None else Checkpoint(path, plan.key(data), replace=restart)
 
 
-def _rule(plan: StudyPlan) -> str:
+def _rule(plan: StudyPlan, cv: CVPath | None) -> str:
     """How the number of features came about, in words."""
     if plan.k is not None:
         return GIVEN
     if len(plan.ks) > 1:
-        return ONE_SE if plan.score == "error" else ONE_SE_BALANCED
+        assert cv is not None  # else there would be no study
+        return cv.rule
     return ONLY if plan.ks else OWN
 
 
@@ -167,7 +168,7 @@ def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) 
         settings=tuple(plan.settings),
         setting=final.setting,
         best_k=final.k,
-        k_rule=_rule(plan),
+        k_rule=_rule(plan, found.cv),
         ks=ks,
         score=plan.score,
         splitting=plan.splitter.describe(data.y) if found.cv is not None else "",

@@ -15,6 +15,7 @@ from sklearn.model_selection import (
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import check_k
+from ..pencil.wording import counted
 
 N_FOLDS = 5
 LEAVE_ONE_OUT = "loo"
@@ -115,8 +116,9 @@ def _check_part(y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
     classes, counts = np.unique(y[train], return_counts=True)
     if classes.size < 2 or counts.max() < 2:
         raise InputError(
-            f"a training part has {train.size} samples of {classes.size} class(es), and needs two "
-            "classes, one of them with two samples; give the classes more samples"
+            f"a training part has {counted(train.size, 'sample')} of "
+            f"{counted(classes.size, 'class', 'classes')}, and needs two classes, one of them with "
+            "two samples; give the classes more samples"
         )
     if test.size == 0:
         raise InputError("a test part has no samples; use fewer folds")
