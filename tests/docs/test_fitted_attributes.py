@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 
 import eigensieve as es
 from eigensieve.errors import OptionError
-from eigensieve.estimators._shared import as_seed
+from eigensieve.pencil.checks import as_seed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api" / "estimators.md").read_text(encoding="utf-8")
 DISCRIMINANTS = re.findall(r"`(\w+)`", PAGE.partition("eight classifiers:")[2].partition(".")[0])
@@ -165,6 +165,39 @@ def test_none_is_seed_zero_and_a_number_is_the_seed_itself(name: str) -> None:
     data = (X[:, :7], X[:, 7:]) if name == "SparseCCA" else (X, y)
     with pytest.raises(OptionError, match="random_state is -1"):
         model.fit(*data)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "a"])
+def test_functions_and_estimators_refuse_the_same(wrong: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    pencil = es.pca_pencil(X)
+    for call in (
+        lambda: es.solve(pencil, 2, random_state=wrong),
+        lambda: es.solve_path(pencil, [2], random_state=wrong),
+        lambda: es.certify(pencil, [0, 1], random_state=wrong),
+        lambda: es.qalpha(X, random_state=wrong),
+        lambda: es.spectral_clusters(X, 2, random_state=wrong),
+        lambda: es.QAlphaSelector(2, random_state=wrong).fit(X),
+        lambda: es.SparsePCA(1, n_features_to_select=2, random_state=wrong).fit(X),
+    ):
+        with pytest.raises(OptionError, match=r"random_state is .*>= 0, a RandomState"):
+            call()
+
+
+def test_a_generator_draws_the_seed_for_functions_and_estimators_alike() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 40))
+    drawn = int(np.random.RandomState(5).randint(2**31 - 1))
+    wanted = es.qalpha(X, 2, random_state=drawn).alpha
+    for made in (
+        es.qalpha(X, 2, random_state=np.random.RandomState(5)).alpha,
+        es.QAlphaSelector(3, random_state=np.random.RandomState(5)).fit(X).solution_.alpha,
+    ):
+        np.testing.assert_array_equal(made, wanted)
+    pencil, options = es.pca_pencil(X), {"n_starts": 3, "max_iter": 1}
+    np.testing.assert_array_equal(
+        es.solve(pencil, 4, random_state=np.random.RandomState(5), **options).support,
+        es.solve(pencil, 4, random_state=drawn, **options).support,
+    )
 
 
 def test_an_estimator_and_solve_draw_the_same_starts() -> None:

@@ -52,7 +52,7 @@ def test_sparse_pca_and_cca(tmp_path: Path) -> None:
 
 def test_one_file_is_the_proof_of_one_search(tmp_path: Path) -> None:
     options = {"solver": "exact", "solver_options": {"proof": tmp_path / "proof"}}
-    with pytest.raises(OptionError, match="'proof': .* one search, and there are 2 here"):
+    with pytest.raises(OptionError, match=r"'proof': .* one search, and there are 2 here"):
         es.SparsePCA(2, n_features_to_select=3, **options).fit(X)
     cca = es.SparseCCA(2, n_features_to_select=2, **options)
     with pytest.raises(OptionError, match="there are 2 here"):

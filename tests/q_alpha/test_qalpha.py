@@ -324,3 +324,12 @@ def test_rows_are_samples() -> None:
     assert found.Q.shape == (30, 2)
     selector = es.QAlphaSelector(5).fit(X)
     np.testing.assert_allclose(found.alpha, selector.alpha_, atol=1e-12)
+
+
+def test_verify_tells_a_table_the_wrong_way_round() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 12))
+    found = es.qalpha(X, 2)
+    found.verify(X)
+    with pytest.raises(VerificationError, match="weights of 12 features, not of 20"):
+        found.verify(X.T)
+    assert repr(found).startswith("QAlphaSolution(12 of 12 features have weight, n_clusters=2, ")

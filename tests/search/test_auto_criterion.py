@@ -82,6 +82,10 @@ def test_optimal_says_its_tolerance_where_it_is_not_the_usual_one(wine) -> None:
     assert rough.gap > 1e-6
     assert "status=optimal within gap_tol=0.5" in repr(rough)
     assert "status=optimal," in repr(es.solve(pencil, 4, "exact"))
+    rough = es.GroupLassoLDA(alpha=0.3, tol=0.01).fit(X / X.std(axis=0), y).solution_
+    assert rough.kkt > 1e-6
+    assert "status=optimal within tol=0.01" in repr(rough)
+    assert "status=optimal," in repr(es.GroupLassoLDA(alpha=0.3).fit(X, y).solution_)
 
 
 def test_one_number_is_printed_once(wine) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from ..errors import InputError, OptionError
-from ..pencil.checks import check_choice, check_k
+from ..pencil.checks import as_seed, check_choice, check_k
 from ..pencil.pencil import Pencil
 from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
@@ -151,22 +150,6 @@ def with_certificate(
     gap = relative_gap(solution.objective, bound, solution.scale)
     status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
     return replace(solution, bound=bound, status=status)
-
-
-def as_seed(random_state: Any) -> int:
-    """A seed from what scikit-learn allows: a number is the seed itself, and None is 0.
-
-    So that estimators and functions of this package agree, and no two calls differ.
-    """
-    if random_state is None:
-        return 0
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
-        return int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def warn_or_reraise(status: Status | None, kept: object, stacklevel: int = 3) -> None:

@@ -10,12 +10,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_array
 
 from ..errors import InputError
-from ..pencil.checks import check_k
+from ..pencil.checks import as_seed, check_k
 from ..q_alpha.options import QAlphaOptions
 from ..q_alpha.relevance import leading_samples
 from ..tables.kinds.frames import plain_frame
 from ..tables.operators.scaled_rows import scaled_rows
-from ._shared import as_seed
 
 
 def spectral_clusters(

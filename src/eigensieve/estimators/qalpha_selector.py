@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget
-from ..pencil.checks import check_choice, check_number
+from ..pencil.checks import as_seed, check_choice, check_number
 from ..pencil.solution import Status
 from ..q_alpha.ascent import ascend
 from ..q_alpha.null import QAlphaNull, compare_with_permuted
@@ -29,7 +29,7 @@ from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
 from ..tables.operators.scaling import working_dtype
-from ._shared import as_seed, clip_k, warn_or_reraise
+from ._shared import clip_k, warn_or_reraise
 from ._validation import take_labels, validate_table
 
 # weights that agree in so many digits of the largest are equal: those of copies need not be alike

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ..errors import InputError, OptionError
+from ..pencil.checks import as_seed
 from ..tables.builders import lda_problem
 from ..tables.statistics import ClassStats, ClassWeight
 from ._rankers import RANKERS, order_by_alpha
 from ._rules import discriminant
 from ._selected import SelectedLDA, allowed_sizes
-from ._shared import as_seed, clip_k
+from ._shared import clip_k
 
 
 @dataclass(frozen=True, eq=False)

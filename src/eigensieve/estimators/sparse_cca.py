@@ -18,7 +18,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, OptionError
-from ..pencil.checks import check_k
+from ..pencil.checks import as_seed, check_k
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import deflate
@@ -32,7 +32,6 @@ from ..tables.view_builders import (
 )
 from ._permutation import PermutationTest
 from ._shared import (
-    as_seed,
     check_certificate,
     clip_components,
     clip_k,

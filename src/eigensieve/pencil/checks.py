@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,26 @@ def check_flag(value: Any, name: str) -> None:
     """Raise unless the value is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise OptionError(f"{name} is {value!r}; it must be True or False")
+
+
+def as_seed(random_state: Any) -> int:
+    """A seed: a number is the seed itself, None is 0, and a generator draws one.
+
+    So that estimators and functions of this package agree, and no two calls differ.
+    """
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    is_whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not is_whole or random_state < 0:
+        raise OptionError(
+            f"random_state is {random_state!r}; it must be a whole number >= 0, a RandomState or "
+            "Generator of numpy, or None"
+        )
+    return int(random_state)
 
 
 def check_labels(labels: np.ndarray) -> None:

@@ -199,7 +199,7 @@ def _check_params(values: Mapping[str, Any]) -> None:
 def _dense(rows: TableRows) -> np.ndarray:
     """M itself (n, q)."""
     if rows.is_sparse:
-        raise InputError("this kernel needs all entries of M; X.toarray() makes an array of X")
+        raise InputError("this kernel needs all entries of X; X.toarray() makes an array of X")
     return np.vstack([block.T for _, block in rows.column_blocks()]).astype(np.float64, copy=False)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..pencil.budget import Budget, Callback
-from ..pencil.checks import check_labels
+from ..pencil.checks import as_seed, check_labels
 from ..tables.kinds.arrays import all_finite, check_device_table, is_device_array, to_device
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
@@ -41,7 +41,7 @@ def qalpha(
     max_iter: int = 100,
     time_limit: float | None = None,
     callback: Callback | None = None,
-    random_state: int | None = None,
+    random_state: Any = None,
     device: Any = None,
 ) -> QAlphaSolution:
     """Weights of the features of X (q samples x n features, rows are samples).
@@ -83,7 +83,7 @@ def qalpha(
     budget = Budget(time_limit=time_limit, callback=callback)
     table = _take_table(X, device)
     code = check_classes(y, table.shape[0], options)
-    rng = np.random.default_rng(random_state or 0)
+    rng = np.random.default_rng(as_seed(random_state))
     with budget.interruptible():
         rows = make_rows(table, options, code)
         return ascend(make_family(rows, options, code, rng), options, budget, rng)

@@ -15,7 +15,7 @@ from ..pencil.solution import Status
 from .options import QAlphaOptions
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QAlphaSolution:
     """Weights of features, and the basis of samples they go with.
 
@@ -62,6 +62,14 @@ class QAlphaSolution:
         """Cycles of the best start."""
         return len(self.history)
 
+    def __repr__(self) -> str:
+        n_used, n = self.support.size, self.alpha.size
+        return (
+            f"QAlphaSolution({n_used} of {n} features have weight, "
+            f"n_clusters={self.options.n_clusters}, variant={self.options.variant!r}, "
+            f"objective={self.objective:.6g}, status={self.status})"
+        )
+
     def verify(self, X: Any, y: ArrayLike | None = None) -> None:
         """Recompute everything densely from the definitions; raise VerificationError if it is off.
 
@@ -77,6 +85,10 @@ class QAlphaSolution:
             return
         table = X.toarray() if sparse.issparse(X) else X
         values = np.asarray(table, dtype=np.float64).T
+        if len(values) != self.alpha.size:
+            raise VerificationError(
+                f"weights of {self.alpha.size} features, not of {len(values)}: rows are samples"
+            )
         rows = _scale_literally(values, self.options)
         bases = self.Q if isinstance(self.Q, dict) else {(0, 0): self.Q}
         for Q in bases.values():

@@ -163,7 +163,7 @@ def certify(
     gap_tol: float = 1e-6,
     n_jobs: int | None = None,
     callback: Callback | None = None,
-    random_state: int | None = None,
+    random_state: Any = None,
     client: Any = None,
     proof: str | os.PathLike[str] | ProofRequest | None = None,
     *,

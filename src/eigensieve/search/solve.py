@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
-from ..pencil.checks import check_k
+from ..pencil.checks import as_seed, check_k
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, SolutionPath
@@ -41,7 +41,7 @@ def solve(
     gap_tol: float = 1e-6,
     n_jobs: int | None = None,
     callback: Callback | None = None,
-    random_state: int | None = None,
+    random_state: Any = None,
     client: Any = None,
     proof: str | os.PathLike[str] | ProofRequest | None = None,
     **solver_options: Any,
@@ -128,7 +128,7 @@ def solve_path(
     gap_tol: float = 1e-6,
     n_jobs: int | None = None,
     callback: Callback | None = None,
-    random_state: int | None = None,
+    random_state: Any = None,
     client: Any = None,
     **solver_options: Any,
 ) -> SolutionPath:
@@ -216,7 +216,7 @@ def solve_components(
     ks: Sequence[int | None],
     solver: str,
     time_limit: float | None = None,
-    random_state: int | None = None,
+    random_state: Any = None,
     **solver_options: Any,
 ) -> tuple[np.ndarray, list[Solution]]:
     """The solver's own loadings (p, m), and a Solution for each component's features.
@@ -318,20 +318,16 @@ def _prepare(
 
 
 def check_shared(
-    random_state: int | None, n_jobs: int | None = None, client: Any = None
+    random_state: Any, n_jobs: int | None = None, client: Any = None
 ) -> dict[str, Any]:
     """The shared options, by name, checked."""
-    for option, value in (("random_state", random_state), ("n_jobs", n_jobs)):
-        if isinstance(value, bool) or not isinstance(value, Integral | None):
-            raise OptionError(f"{option} is {value!r}; it must be a whole number or None")
-    if random_state is not None and random_state < 0:
-        raise OptionError(f"random_state is {random_state}; it must be a whole number >= 0")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral | None):
+        raise OptionError(f"n_jobs is {n_jobs!r}; it must be a whole number or None")
     if n_jobs == 0:
         raise OptionError("n_jobs is 0; it must be a number of threads, or -1 for all cores")
     if client is not None:
         check_client(client)
-    seed = 0 if random_state is None else random_state  # the same call gives the same answer
-    return dict(zip(SHARED_OPTIONS, (seed, n_jobs, client)))
+    return dict(zip(SHARED_OPTIONS, (as_seed(random_state), n_jobs, client)))
 
 
 def _options_of(solver: Solver) -> list[str]:
