@@ -156,6 +156,10 @@ def test_readings_stand_below_the_figure(figure2a: Result) -> None:
         text = text_of(render_reproduction([replace(figure2a, cells=cells)], {}))
         assert "64 paths: 0.958 ✓" in text
         assert "17 paths: 0.786 ≠" in text
+    alike = replace(
+        one, readings=(readings[0], replace(readings[1], ours=Value(0.95801), agrees=True))
+    )
+    assert "paths" not in text_of(render_reproduction([replace(figure2a, cells=[alike])], {}))
 
 
 def test_nothing_on_the_page_is_markup(hostile: Result) -> None:

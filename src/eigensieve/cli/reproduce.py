@@ -177,7 +177,7 @@ def echo_result(result: Result, show_all: bool) -> None:
 
 def echo_cells(cells: Sequence[Cell]) -> None:
     """The verdict first: it must not fall off a narrow terminal."""
-    from ..experiments.words import AGREES, ours_text, printed_text, value_text
+    from ..experiments.words import AGREES, ours_text, printed_text, shown_readings, value_text
 
     rows, last = [], None
     for cell in cells:
@@ -196,7 +196,7 @@ def echo_cells(cells: Sequence[Cell]) -> None:
                 AGREES[reading.agrees],
                 "",
             ]
-            for reading in cell.readings
+            for reading in shown_readings(cell)
         ]
     header = ["verdict", "", "what", "ours", "published", "earlier run"]
     used = [j for j in range(len(header)) if any(row[j] for row in rows)]

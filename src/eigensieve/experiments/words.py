@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .judge import Cell, Verdict
+from .judge import Cell, Reading, Verdict
 from .published import Published
 from .runner import Result
 from .values import Value
@@ -42,19 +42,26 @@ def value_text(value: Value, cell: Cell) -> str:
     return f"{text} ± {_number(se, cell, 2)}" if se > ROUND_OFF * abs(figure) else text
 
 
+def shown_readings(cell: Cell) -> tuple[Reading, ...]:
+    """Its readings, unless they look all the same."""
+    looks = {(value_text(reading.ours, cell), reading.agrees) for reading in cell.readings}
+    return cell.readings if len(looks) > 1 else ()
+
+
 def _number(value: float, cell: Cell, digits: int) -> str:
     """As many decimals as the published figure; where there is none, so many digits."""
     if not math.isfinite(value):
         return str(value)
-    printed = next((p.text for p in (cell.published, cell.checked) if p is not None), "")
+    printed = [p for p in (cell.published, cell.checked) if p is not None]
     if cell.decimals is None:
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
-    if "e-" in printed.lower() or "e+" in printed.lower():
+    first = printed[0].text.lower() if printed else ""
+    if "e-" in first or "e+" in first:
         return f"{value:.{cell.decimals}e}"
     if value and abs(value) < 0.5 * 10.0**-cell.decimals:  # all decimals would be zeros
         return f"{value:.1g}"
-    comma = "," if "," in printed or not printed else ""
-    return f"{value:{comma}.{cell.decimals}f}"
+    figure = next((p.text for p in printed if p.is_figure), ",")
+    return f"{value:{',' if ',' in figure else ''}.{cell.decimals}f}"
 
 
 def printed_text(published: Published | None) -> str:
@@ -87,14 +94,15 @@ def changes_text(result: Result) -> str:
     """What this run has less of than the full protocol."""
     full, run = (result.experiment.protocols[level] for level in ("full", result.level))
     changed = [key for key in run if run[key] != full[key]]
-    return "; ".join(
-        f"{key.replace('_', ' ')} {_amount(run[key])} (full: {_amount(full[key])})"
-        for key in changed
-    )
+    return "; ".join(_change_text(key.replace("_", " "), run[key], full[key]) for key in changed)
 
 
-def _amount(value: Any) -> str:
-    return f"{len(value)} of them" if isinstance(value, list | dict) else f"{value}"
+def _change_text(name: str, run: Any, full: Any) -> str:
+    if isinstance(run, list | dict) and len(run) != len(full):
+        return f"{len(run)} value{'' if len(run) == 1 else 's'} of {name} (full: {len(full)})"
+    if isinstance(run, list | dict):
+        return f"other values of {name}"
+    return f"{name} {run} (full: {full})"
 
 
 def as_data(result: Result) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..experiments.words import (
     count_verdicts,
     ours_text,
     printed_text,
+    shown_readings,
     value_text,
 )
 from ..plots._style import house_style, printable
@@ -241,7 +242,7 @@ def _shown(cell: Cell, reasons: Sequence[str]) -> dict[str, Any]:
                 READING_MARKS[reading.agrees],
                 AGREES[reading.agrees],
             )
-            for reading in cell.readings
+            for reading in shown_readings(cell)
         ],
         "published": printed_text(cell.published),
         "earlier": printed_text(cell.checked),
