@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,11 @@ def test_one_leaf(tmp_path: Path) -> None:
     assert 3.0 - 3e-9 <= verdict.objective <= 3.0
     assert verdict.gap <= 1e-9
     assert verdict.explain().startswith("proved: no set of 1 of the 2 features has a lambda_max")
+    for bound, objective in ((2 / 3, 2 / 3), (-1 / 3, -1 / 3), (1e-7 / 3, 0.0), (0.1, 0.1)):
+        said = replace(verdict, bound=bound, objective=objective).explain()
+        shown = re.search(r"above (\S+); the set given has at least (\S+)$", said)
+        assert float(shown[1]) >= bound == pytest.approx(float(shown[1]), rel=1e-9)
+        assert float(shown[2]) <= objective == pytest.approx(float(shown[2]), rel=1e-9)
 
 
 def test_branches_in_preorder(tmp_path: Path) -> None:

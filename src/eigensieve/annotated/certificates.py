@@ -55,8 +55,8 @@ def certify(
     -------
     Certificate
         Its features are positions among the genes that count. The same is written to
-        ``.uns[key_added]`` as a dict: sentence, names, objective, bound, gap, status, optimal, and,
-        where a better set was found, better_names and better_objective.
+        ``.uns[key_added]`` as a dict: sentence, names, criterion, objective, bound, gap, status,
+        optimal, and, where a better set was found, better_names and better_objective.
 
     Examples
     --------
@@ -81,6 +81,7 @@ def certify(
     }  # fmt: skip
     run = describe_run("certify", params | cells.params, options) | describe_solution(found)
     run |= {
+        "criterion": found.criterion,
         "names": cells.names[found.support],
         "sentence": found.explain("genes", cells.names.tolist()),
     }

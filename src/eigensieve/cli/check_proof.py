@@ -220,7 +220,7 @@ def as_plain(verdict: Verdict, how: Reading | None) -> dict[str, Any]:
 
 def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
     """The sentence, the problem that the file chose, then the numbers."""
-    from ..pencil.wording import rounded_up
+    from ..pencil.wording import above
 
     sentence = printable(verdict.explain())
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.")
@@ -233,11 +233,14 @@ def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
         click.echo(f"read    {work}, {verdict.seconds:.1f} s")
         return
     assert verdict.support is not None
-    assert verdict.gap is not None
+    assert verdict.objective is not None
     names = verdict.names or [f"feature {j}" for j in verdict.support]
     click.echo(f"set     {printable(listed(names))}")
-    click.echo(f"score   {verdict.objective:.10g} ({verdict.criterion})")
-    click.echo(f"bound   {verdict.bound:.10g}, gap {rounded_up(100 * verdict.gap)} %")
+    click.echo(f"score   {verdict.objective:.6g} ({verdict.criterion})")
+    assert verdict.bound is not None
+    # not verdict.gap: its unit may be larger than the score
+    far = f", {above(verdict.bound, verdict.objective)}" if verdict.objective > 0 else ""
+    click.echo(f"bound   {verdict.bound:.6g}{far}")
     click.echo(f"read    {work}, {verdict.seconds:.1f} s")
 
 

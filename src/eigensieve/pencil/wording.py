@@ -6,6 +6,7 @@ import math
 from decimal import ROUND_CEILING, Context
 
 ROUND_OFF = 1e-9  # a share this small is 0
+MAX_RATIO_IN_PERCENT = 10.0  # from there on percentages are hard to read
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
@@ -30,6 +31,14 @@ def rounded_up(value: float) -> str:
     digits = 1 - math.floor(math.log10(value))
     # the small allowance keeps round-off from turning 25 into 26
     return f"{math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits:.6g}"
+
+
+def above(bound: float, score: float) -> str:
+    """How far a bound is above a positive score: '4.1 % above the score', '15 times the score'."""
+    ratio = bound / score
+    if ratio > MAX_RATIO_IN_PERCENT:
+        return f"{rounded_up(ratio)} times the score"
+    return f"{rounded_up(100 * (ratio - 1))} % above the score"
 
 
 def rounded(value: float) -> str:

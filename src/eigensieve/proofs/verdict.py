@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from ..errors import VerificationError
@@ -94,13 +95,21 @@ class Verdict:
         if not self.accepted:
             return f"not proved: line {self.line} {_as_predicate(self.reason or '')}"
         assert self.k is not None
+        assert self.bound is not None
+        assert self.objective is not None
         sizes = " + ".join(map(str, self.k))
         among = ", among those with the fixed features," if self.is_constrained else ""
         return (
             f"proved: no set of {sizes} of the {self.n_features:,} features{among} has a "
-            f"{self.criterion} above {self.bound:.10g}; the set given has at least "
-            f"{self.objective:.10g}"
+            f"{self.criterion} above {_rounded(self.bound, ROUND_CEILING)}; the set given has at "
+            f"least {_rounded(self.objective, ROUND_FLOOR)}"
         )
+
+
+def _rounded(value: float, direction: str) -> str:
+    """Ten digits, rounded so that what was shown stays true."""
+    digits = Context(prec=10, rounding=direction).create_decimal_from_float(value)
+    return f"{float(digits):.10g}"
 
 
 def _as_predicate(reason: str) -> str:

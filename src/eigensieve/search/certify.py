@@ -17,7 +17,7 @@ from ..pencil.budget import Budget, Callback
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
-from ..pencil.wording import at_least, rounded, rounded_up
+from ..pencil.wording import MAX_RATIO_IN_PERCENT, above, at_least, rounded, rounded_up
 from ..tables.builders import lda_pencil
 from ..tables.kinds.frames import column_names
 from .proof.proof import ProofRequest, Prover, as_request
@@ -26,7 +26,6 @@ from .solve import check_shared, solve_problem
 
 TIME_LIMIT = 10.0
 GIVEN = "given"  # the solver's name where nothing had to be searched
-MAX_RATIO_IN_PERCENT = 10.0  # from there on percentages are hard to read
 MAX_FEATURES_NAMED = 50  # features of a better set that the sentence names
 CLOSED = 1e-6  # a gap up to this is "the best" in words, whatever gap_tol allows
 
@@ -78,10 +77,7 @@ class Certificate(Solution):
             return f"{self.bound:.6g}, that of the better set"
         if self.objective <= 0:
             return f"{self.bound:.6g}"
-        ratio = self.bound / self.objective
-        if ratio > MAX_RATIO_IN_PERCENT:
-            return f"{self.bound:.6g}, {rounded_up(ratio)} times the score"
-        return f"{self.bound:.6g}, {rounded_up(100 * (ratio - 1))} % above the score"
+        return f"{self.bound:.6g}, {above(self.bound, self.objective)}"
 
     def explain(self, noun: str = "features", names: Sequence[str] | None = None) -> str:
         """What is proved, in one sentence.
