@@ -294,3 +294,30 @@ def test_rows_that_are_wrong() -> None:
     guesses = np.array([0, 1, 1, 4, 3, 3, 2, 4])
     assert figure1.confused(group, guesses) == pytest.approx(100 * 2 / 8)
     assert figure1.wrong_in_the_rest(group, guesses) == pytest.approx(100 * 2 / 4)
+
+
+def test_every_penalty_is_a_reading() -> None:
+    """SLDA's groups 3 to 5 lie together with the chosen penalty, and apart with another."""
+    Z, group = make_plane()
+    flat = Z.copy()
+    flat[group >= 2] = np.random.default_rng(3).normal(size=(np.sum(group >= 2), 2))
+    planes = {
+        "GLOSS": dict.fromkeys(figure1.PENALTIES, Z),
+        "SLDA": {name: flat if i == 0 else Z for i, name in enumerate(figure1.PENALTIES)},
+    }
+    found = [
+        {
+            "method": method, "alpha": 0.125, "group": group, "names": list("abcde"),
+            "planes": {n: {"plane": plane, "variables": 9} for n, plane in shown.items()},
+            "left out": [2.0, 50.0 if method == "SLDA" else 40.0],
+        }
+        for method, shown in planes.items()
+    ]  # fmt: skip
+    measured = figure1.measure({}, found)
+    place = ("Nakayama: GLOSS less SLDA", figure1.SEPARATION)
+    lead = figure1.separation(*figure1.among_the_rest(Z, group))
+    lead -= figure1.separation(*figure1.among_the_rest(flat, group))
+    assert [value.value for value in measured.readings[place].values()] == [lead, 0.0, 0.0]
+    assert measured.cells[place].value == lead > 0
+    assert measured.cells[place[0], "errors in 3 to 5, left out, %"].value == -10.0
+    assert measured.series["SLDA"]["plane"] is flat
