@@ -17,7 +17,7 @@ from ..pencil.budget import Budget, Callback
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
-from ..pencil.wording import MAX_RATIO_IN_PERCENT, above, at_least, rounded, rounded_up
+from ..pencil.wording import MAX_RATIO_IN_PERCENT, ROUND_OFF, above, at_least, rounded, rounded_up
 from ..tables.builders import lda_pencil
 from ..tables.kinds.frames import column_names
 from .proof.proof import ProofRequest, Prover, as_request
@@ -42,8 +42,8 @@ class Certificate(Solution):
     Attributes
     ----------
     better : Solution or None
-        The best set that was found, if it scores more than the given one (by more than a
-        millionth, where the given one counts as optimal).
+        The best set that was found, if it scores more than the given one (by more than round-off;
+        by more than a millionth, where the given one counts as optimal).
     sizes : tuple of int
         How many features of each block the rivals have; empty for a pencil without blocks.
     is_constrained : bool
@@ -285,7 +285,7 @@ def _judge(given: Solution, found: Solution, **rivals: Any) -> Certificate:
         seconds=found.seconds,
     )
     gain = relative_gap(given.objective, found.objective, given.scale)
-    better = found if gain > (min(given.gap_tol, CLOSED) if closed else 0) else None
+    better = found if gain > (min(given.gap_tol, CLOSED) if closed else ROUND_OFF) else None
     own = {f.name: getattr(claim, f.name) for f in fields(Solution)}
     return Certificate(**own, better=better, **rivals)
 
