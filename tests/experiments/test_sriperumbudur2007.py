@@ -138,6 +138,21 @@ def test_share_of_the_sizes_with_more_variance() -> None:
     assert colon.share_above(entries, "DC-PCA", "SPCA", "subspace") == 50.0
 
 
+def test_the_deflation_is_a_reading(data_dir: Path) -> None:
+    """At k = 5 it decides: Schur's has more adjusted variance than SPCA, projection less."""
+    protocol = {"ks": [5], "components": 5, "polished_up_to": 0, "shown": 5}
+    measured = colon.measure(protocol, [colon.work(**task) for task in colon.tasks(protocol)])
+    readings = measured.readings["DC-PCA, all k", "k with more adjusted than SPCA, %"]
+    assert {name: value.value for name, value in readings.items()} == {
+        "projection deflation": 0.0, "Schur's deflation": 100.0,
+    }  # fmt: skip
+    adjusted = [
+        float(measured.cells[f"{name}, k = 5", "adjusted, %"].value)
+        for name in ("DC-PCA", "SPCA", "DC-PCA, Schur")
+    ]
+    assert adjusted == sorted(adjusted)
+
+
 def test_a_number_without_a_penalty_is_not_the_narrowest() -> None:
     """4 features have no penalty; the narrowest intervals are those of 2 and 3."""
     rhos, counts = [1.0, 2.0, 3.0, 3.1, 4.0, 4.2, 5.0, 9.0], [5, 5, 3, 3, 2, 2, 1, 1]
