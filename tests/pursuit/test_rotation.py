@@ -12,7 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve import SparseUncorrelatedLDA, UncorrelatedFamily
 from eigensieve.errors import OptionError, VerificationError
+from eigensieve.pencil.budget import Budget
+from eigensieve.pencil.solution import Status
+from eigensieve.pursuit.rotation import pursue_rotated
 from eigensieve.pursuit.rotation_proof import RotationProof
+from eigensieve.pursuit.simplex import solve_simplex
 from eigensieve.pursuit.solution import judge
 from tests.oracles import linear
 from tests.oracles.instances import shifted_classes as make
@@ -147,11 +151,38 @@ def test_duals_of_another_problem_prove_nothing() -> None:
 def test_after_a_time_limit_the_bound_is_still_valid(K: int) -> None:
     X, y = make(K=K)
     family = UncorrelatedFamily.from_data(X, y)
-    with pytest.warns(ConvergenceWarning, match="time limit"):
+    with pytest.warns(ConvergenceWarning, match="time limit") as told:
         stopped = fit(X, y, time_limit=0).solution_
+    assert len(told) == 1
     stopped.verify(family.rows, family.target)
     assert family.contains(stopped.x)
     assert stopped.bound_any_rotation <= fit(X, y).solution_.objective
+
+
+class Looks(Budget):
+    """Time that ends after so many looks at the clock."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__()
+        self.left = left
+
+    def stop(self) -> Status | None:
+        self.left -= 1
+        return Status.TIME_LIMIT if self.left < 0 else None
+
+
+@pytest.mark.parametrize("K", [3, 4])
+def test_stopped_early_it_is_no_worse_than_the_fixed_rotation(K: int) -> None:
+    family = UncorrelatedFamily.from_data(*make(K=K))
+    clock = Looks(10_000)
+    fixed = solve_simplex(family.rows, family.target, clock)
+    needed = 10_000 - clock.left
+    norms = [
+        np.abs(pursue_rotated(family.rows, family.target, Looks(needed + more))[0].x).sum()
+        for more in (1, 10, 100, 1000, 10_000)
+    ]
+    assert max(norms) <= np.abs(fixed.x).sum() * (1 + 1e-12)
+    assert norms[-1] < 0.999 * norms[0]
 
 
 def test_wrong_options() -> None:

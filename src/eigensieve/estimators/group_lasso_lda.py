@@ -184,7 +184,7 @@ class GroupLassoLDA(GlossClassifier):
         if self.rule == "1-nn":
             raise OptionError(
                 "rule '1-nn' needs all training rows, which partial_fit does not keep; use "
-                "'penalized', 'lda' or 'centroid'"
+                "'lda', 'penalized' or 'centroid'"
             )
         partial = add_part(self, X, y, "gram", classes)
         if not partial.is_enough():

@@ -43,8 +43,8 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         For "l1" and more than two classes the least norm depends on how the directions are rotated.
         "fixed": as the canonical correlations, or the contrasts of the classes, have them (Notes);
         the norm is proved least for this rotation only. "best": the rotation with the least norm is
-        sought as well. For three classes it is found and proved, in about ten times the time; for
-        more it is a local search from four starts, some hundred times as slow as "fixed", with the
+        sought as well. For three classes it is found and proved, in several times the time; for
+        more it is a local search from four starts, hundreds of times as slow as "fixed", with the
         distance to a bound for every rotation in ``solution_.gap_any_rotation``.
     rule : "centroid", "1-nn" or "lda"
         How the projected rows are classified: nearest class mean, nearest training row, LDA. For
@@ -162,7 +162,7 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         warn_or_reraise(self.solution_.status, self.solution_)
         if self.solution_.is_certified:
             self._tell_if_inexact()
-        elif self.solver == "simplex":
+        elif self.solver == "simplex" and not self.solution_.status.is_early:
             warnings.warn(
                 f"the optimum is not proved: {self.solution_}", ConvergenceWarning, stacklevel=2
             )
