@@ -257,6 +257,14 @@ def test_times_likelier_by_counting() -> None:
     assert bendor.likelier([4, 4], 4, 10) == pytest.approx(12.0)  # one wrong of 2 x 6 is counted
 
 
+@pytest.mark.parametrize(("n_relevant", "n_features"), [(3, 600), (168, 600), (1, 5)])
+def test_the_precision_of_a_factor(n_relevant: int, n_features: int) -> None:
+    """By counting: with it, a relevant feature is 30 times likelier to be chosen than another."""
+    precision = bendor.precision_of(30, n_relevant, n_features)
+    chosen, wrong = precision * n_relevant, (1 - precision) * n_relevant
+    assert chosen / n_relevant == pytest.approx(30 * wrong / (n_features - n_relevant))
+
+
 def test_unit_norm_does_not_see_the_distance_of_the_means() -> None:
     """The same draw, relevant features 555 times as small: without unit norm, another choice."""
     usual, close = (bendor.work(setting, 3, 0)["hits"] for setting in ({}, {"d": 1.0}))

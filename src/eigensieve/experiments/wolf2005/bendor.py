@@ -12,7 +12,6 @@ starts: the package's automatic starts are drawn, a single one is another readin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ...datasets.wolf2005 import ben_dor
 from ...plots._style import INK, PALETTE, legend_below, new_figure
-from ..values import Measured, Value, jackknife_value, mean_value
+from ..values import Measured, Value, mean_value, share_value
 from ._common import STARTS, Cells, best, by_start, weigh
 
+FACTOR = 30  # so many times likelier
 DEFAULTS = {"m": 600, "d": 555, "e": 0.72, "s": 0.75}
 WORDS = {
     "m": "number of features m",
@@ -84,13 +84,16 @@ def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
 def _cells(protocol: dict[str, Any], found: list[Any]) -> Cells:
     cells: Cells = {}
     for (row, setting), part in zip(_settings(protocol), found):
+        sizes = part["n_relevant"], part["n_features"]
         for name in LINES:
             precision = np.array(part["hits"][name]) / part["n_relevant"]
             cells[row, f"precision, {name}"] = mean_value(precision)
         for name in ("unit norm", "raw scale"):
-            cells[row, f"times likelier, {name}"] = jackknife_value(
-                partial(likelier, n_relevant=part["n_relevant"], n_features=part["n_features"]),
-                part["hits"][name],
+            hits = np.array(part["hits"][name])
+            cells[row, f"runs without a mistake, {name}"] = share_value(hits == part["n_relevant"])
+            cells[row, f"times likelier, {name}"] = Value(likelier(hits, *sizes), n=hits.size)
+            cells[row, f"precision less that of a factor of 30, {name}"] = mean_value(
+                hits / part["n_relevant"] - precision_of(FACTOR, *sizes)
             )
             if "d" in setting:
                 cells[row, f"precision less the default's, {name}"] = _change(part, found[0], name)
@@ -111,6 +114,17 @@ def likelier(hits: Sequence[float] | np.ndarray, n_relevant: int, n_features: in
     runs, right = len(hits), float(np.sum(hits))
     wrong = max(1.0, runs * n_relevant - right) / (runs * (n_features - n_relevant))
     return right / (runs * n_relevant) / wrong
+
+
+def precision_of(factor: float, n_relevant: int, n_features: int) -> float:
+    """The precision at which a relevant feature is so many times likelier to be chosen.
+
+    As many features are chosen as are relevant: one follows from the other. The precision is a mean
+    over the runs; the error of the factor, a ratio, is beyond measure where next to no irrelevant
+    feature is ever chosen.
+    """
+    odds = factor * n_relevant / (n_features - n_relevant)
+    return odds / (1 + odds)
 
 
 def _series(protocol: dict[str, Any], cells: Cells) -> dict[str, Any]:
