@@ -134,7 +134,8 @@ def test_measure_takes_the_fewest_errors(cohort: tuple[np.ndarray, np.ndarray]) 
         else {"errors": [[6, 5, 7], [9, 4, 7], [9, 9, 8], [8, 6, 6]], "auto": 9, "turns": 30}
         for task in table1.tasks(protocol)
     ]  # fmt: skip
-    cells = table1.measure(protocol, found).cells
+    measured = table1.measure(protocol, found)
+    cells = measured.cells
     assert cells["SNR", "brain"].value == 15  # five blocks of 3
     assert cells["Q-alpha", "brain"].value == 7
     assert cells["Q-alpha, best count", "brain"].value == 5
@@ -144,3 +145,9 @@ def test_measure_takes_the_fewest_errors(cohort: tuple[np.ndarray, np.ndarray]) 
     assert less.value == 7 - 8
     assert less.se == pytest.approx(np.sqrt(7 * 23 / 30 + 8 * 22 / 30))  # n p (1 - p), both
     assert ("SNR", "brain, honest") not in cells
+    for place, values in {
+        ("Q-alpha", "brain"): (7, 5),
+        ("Q-alpha less the best of RAW and PCA", "brain, difference"): (7 - 8, 5 - 8),
+    }.items():
+        readings = {name: value.value for name, value in measured.readings[place].items()}
+        assert readings == dict(zip(("the rule's count", "the best count"), values))
