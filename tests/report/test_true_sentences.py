@@ -399,6 +399,8 @@ def test_probabilities_in_words(study: Study) -> None:
         )
         assert float(brier) == pytest.approx(expected, abs=6e-4)
     assert ("A temperature, by which scores" in text) == (found.temperature == 1)
+    no_mistake = (P.argmax(axis=1) == truth).all()
+    assert ("does not show that there are none" in text) == (no_mistake and found.temperature > 1)
     assert sum(one.n_samples for one in found.after.bins()) == truth.size
 
 
@@ -416,7 +418,9 @@ def test_the_temperature_is_that_of_predictions_made_again() -> None:
 
     def total(log_t: float, rows: np.ndarray) -> float:
         log_p = log_softmax(scores[rows] / np.exp(log_t), axis=1)
-        return float(-log_p[np.arange(rows.size), truth[rows]].sum() + log_t**2 / 2)
+        of_class = log_p[np.arange(rows.size), truth[rows]].sum()
+        of_other = log_p[np.arange(rows.size), 1 - truth[rows]].mean()  # as half a mistake more
+        return float(-of_class - of_other / 2 + log_t**2 / 2)
 
     grid = np.linspace(0, 3, 6001)
     every = np.arange(60)

@@ -40,6 +40,21 @@ def test_never_surer_than_the_scores() -> None:
     assert fit_temperature(right, np.array([0, 1] * 20)) == 1.0
 
 
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("score", [20.0, 500.0])
+def test_no_mistake_among_few_is_half_a_mistake(n_classes: int, score: float) -> None:
+    """Where all samples have the same scores, it is known what probability is best."""
+    code = np.arange(40) % n_classes
+    scores = np.full((40, n_classes), -1e6)
+    scores[np.arange(40), code], scores[np.arange(40), (code + 1) % n_classes] = score, 0.0
+    T = fit_temperature(log_softmax(scores, axis=1), code)
+    sure = expit(score / T)
+    # least of 40 log(1 / sure) + log(1 / (1 - sure)) / 2 + log(T)^2 / 2, by its derivative
+    slope = -(40 * (1 - sure) - sure / 2) * score / T**2
+    assert slope == pytest.approx(np.log(T) / T, rel=1e-3)
+    assert 0.95 < sure < 0.9999  # the scores alone: 1 - 2e-9, or 1
+
+
 def test_finite_where_the_scores_say_nothing() -> None:
     wrong = np.log([[0.9, 0.1], [0.2, 0.8]] * 20)
     assert 2 < fit_temperature(wrong, np.array([1, 0] * 20)) < 1e4
