@@ -6,9 +6,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import eigensieve as es
+from eigensieve.pencil.budget import Budget
+from eigensieve.pencil.problem import make_problem
 from eigensieve.pencil.solution import Status
+from eigensieve.search import moves
+from eigensieve.search.greedy.swap import swap_refine
 from tests.oracles import naive
 
 CRITERIA = ("lambda_max", "trace", "logdet")
@@ -284,6 +289,49 @@ def test_more_starts_never_hurt() -> None:
         again = es.solve(pencil, 5, n_starts=7, random_state=0)
         assert more.objective >= plain.objective - 1e-10
         np.testing.assert_array_equal(more.support, again.support)
+
+
+def wide_factors(p: int, seed: int) -> es.Pencil:
+    """Columns that share a few factors: there forward search goes wrong."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(100) % 4
+    X = 2 * rng.normal(size=(100, 15)) @ rng.normal(size=(15, p)) + rng.normal(size=(100, p))
+    X += (rng.random(p) < 0.05) * rng.normal(size=(4, p))[y]
+    return es.lda_pencil(X, y)
+
+
+def value_of(pencil: es.Pencil, S: np.ndarray) -> float:
+    part = pencil.restrict(S)
+    return float(np.log1p(linalg.eigh(part.A, part.B, eigvals_only=True)).sum())
+
+
+def test_starts_do_not_end_at_two_thousand_columns() -> None:
+    gains = []
+    for seed in range(3):
+        pencil = wide_factors(2100, seed)
+        plain = es.solve(pencil, 10, direction="forward", n_starts=0)
+        gains.append(
+            value_of(pencil, es.solve(pencil, 10).support) - value_of(pencil, plain.support)
+        )
+    assert min(gains) >= 0
+    assert max(gains) > 0.01
+
+
+def test_every_start_that_is_asked_for_is_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where local searches are dear; the best start is not always the best one polished."""
+    monkeypatch.setattr(moves, "REFINE_WORK", 0.0)
+    misled = 0
+    for seed in range(4):
+        pencil = wide_factors(520, seed)
+        problem = make_problem(pencil, 6, "logdet")
+        rng = np.random.default_rng([0, 6])
+        starts = list(moves.starting_supports(problem, 8, rng, Budget()))
+        ends = [value_of(pencil, swap_refine(problem, S, Budget())[0]) for S in starts]
+        found = es.solve(pencil, 6, direction="forward", n_starts=8)
+        assert value_of(pencil, found.support) >= max(ends) * (1 - 1e-9)
+        first = int(np.argmax([value_of(pencil, S) for S in starts]))
+        misled += ends[first] < max(ends) * (1 - 1e-9)
+    assert misled > 0
 
 
 def test_quota_per_view() -> None:

@@ -37,10 +37,10 @@ from .swap import swap_refine
 
 DIRECTIONS = ("auto", "forward", "backward", "both")
 N_STARTS = 2
-# Up to so many features this many starts take the place of a backward pass: they find about as
-# much in less time (benchmarks/quality.py).
-MAX_MIDDLING = 2000
+# So many starts take the place of a backward pass, fewer if they would scan more columns than this
+# together: they find about as much in less time (benchmarks/quality.py).
 N_STARTS_INSTEAD = 8
+STARTED_COLUMNS = 16_000
 Gather = Callable[[Problem, Budget, Iterable[np.ndarray]], np.ndarray]
 
 
@@ -75,16 +75,16 @@ def greedy_path(
     Parameters
     ----------
     direction : "auto", "forward", "backward" or "both"
-        "auto" runs both up to 500 features (and where a backward pass of the largest
-        eigenvalue is affordable), forward otherwise. A table on disk is searched forward.
+        "auto" runs both up to 500 features (by the largest eigenvalue only if that takes
+        seconds at most), forward otherwise. A table on disk is searched forward.
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
         Leading eigenvectors (up to 3), sets of similar features (as many), then random sets; up
         to 500 features, while k is not too large, the second half begins with the best set so far,
         a third of it exchanged at random. Each is polished. By default up to 60 there, as many as
-        take a tenth of a second. Above: 2 where only the largest eigenvalue counts (PCA, CCA),
-        else 8 up to 2,000 features if the direction is "auto", and none if there are more. By
-        default only the best start is polished where p k^2 is above 2e6.
+        take a tenth of a second. Above: 2 where only the largest eigenvalue counts (PCA, CCA); else
+        8 up to 2,000 features in memory if the direction is "auto", then fewer, 16,000 / p. Where
+        p k^2 is above 2e6 there are none, or of the 2 only the best one is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
     check_flag(swap, "swap")
@@ -124,8 +124,9 @@ class _Starts:
             return default_starts(problem)
         if problem.working_criterion == "lambda_max":
             return N_STARTS
-        is_middling = problem.pencil.size <= MAX_MIDDLING and can_refine_many(problem)
-        return N_STARTS_INSTEAD if self.no_backward and is_middling else 0
+        if not self.no_backward or not can_refine_many(problem):
+            return 0
+        return min(N_STARTS_INSTEAD, STARTED_COLUMNS // problem.pencil.size)
 
     def supports(self, problem: Problem) -> Iterable[np.ndarray]:
         """The further sets; where there are few features, `gather` finds them."""
