@@ -99,7 +99,7 @@ def test_wrong_counts(name: str, value: Any) -> None:
 
 
 def test_wrong_seed() -> None:
-    with pytest.raises(ValueError, match="seed"):
+    with pytest.raises(ValueError, match="random_state is 'x'"):
         QAlphaSelector(random_state="x").fit(make()[0])
 
 
