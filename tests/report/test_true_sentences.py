@@ -518,13 +518,22 @@ def test_equal_methods_are_called_equal() -> None:
     assert f"Of 3 methods, {listed} have the same smallest error on new samples" in text
 
 
+def test_methods_that_all_have_the_same_error() -> None:
+    X, y = table(2, 30.0)
+    found = es.compare(X, y, {"one": es.SparseLDA(), "other": es.RankedLDA("anova")}, ks=(1,))
+    text = text_of(render_comparison(found))
+    assert "Of 2 methods, one and other have the same smallest error on new samples: 0.0 %" in text
+    assert "to compare" not in text
+    assert not re.findall(r"\)\.[A-Z]", text)
+
+
 def test_one_method_alone() -> None:
     X, y = table(2, 2.0)
     found = es.compare(X, y, {"mine": es.SparseLDA()}, ks=(1, 2))
     text = text_of(render_comparison(found))
     assert "mine has an error of" in text
     assert "smallest error on new samples" not in text.partition("Methods 1")[0]
-    assert "There is no other to compare it with." in text
+    assert ". There is no other to compare it with." in text
 
 
 def test_where_the_errors_of_a_comparison_come_from() -> None:

@@ -159,7 +159,7 @@ def calibrate(
 
 
 def fit_temperature(log_proba: np.ndarray, code: np.ndarray) -> float:
-    """The T >= 1 of least total log-loss, with half a mistake more than was seen, plus (log T)^2 / 2.
+    """The T >= 1 of least log-loss, with half a mistake more than was seen, plus (log T)^2 / 2.
 
     A few samples without a mistake do not show that there are none: the loss of half a sample is
     added that has the most probable of the wrong classes, the mean over all samples. For the same
