@@ -237,7 +237,7 @@ def test_warnings_of_clipping_and_early_ends() -> None:
         ({"solver": "exact", "solver_options": {"gap_tol": 0.5}}, "optimal means the same"),
         ({"priors": [np.inf, 1, 1]}, "3 positive numbers"),
         ({"priors": "abc"}, "3 positive numbers"),
-        ({"solver_options": {"criterion": "trace"}}, "no option of a solver"),
+        ({"solver_options": {"criterion": "trace"}}, "not an option of a solver"),
         ({"include": [True, False]}, "mask of 2"),
         ({"solver_options": {"wings": 2}}, "no option wings"),
         ({"include": [1], "exclude": [1]}, "both"),

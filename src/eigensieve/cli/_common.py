@@ -240,7 +240,7 @@ def describe_classes(labels: np.ndarray) -> str:
 
 def describe_bound(solution: Solution, constrained: bool) -> str:
     """What is known of the best set with as many features."""
-    from ..pencil.wording import rounded_up
+    from ..pencil.wording import at_least, rounded_up
 
     if solution.is_certified:
         return "proved optimal"
@@ -249,7 +249,7 @@ def describe_bound(solution: Solution, constrained: bool) -> str:
     features = f"{solution.k} feature{'' if solution.k == 1 else 's'}"
     rivals = f"no {'allowed ' if constrained else ''}set of {features} can score more than"
     if solution.objective <= 0:
-        return f"{rivals} {solution.bound:.4g}"
+        return f"{rivals} {at_least(solution.bound)}"
     # not solution.gap: its unit may be larger than the score itself
     excess = 100 * (solution.bound / solution.objective - 1)
     return f"{rivals} {rounded_up(excess)} % above this one"

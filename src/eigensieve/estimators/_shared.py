@@ -87,9 +87,9 @@ def check_solver_options(options: Any) -> dict[str, Any]:
     if taken:
         advice = "set it on the estimator, if it has that parameter"
         if taken[0] == "gap_tol":
-            advice = "optimal means the same for every estimator; gap_tol is of eigensieve.solve"
+            advice = "every estimator says optimal at the same gap; eigensieve.solve takes another"
         raise OptionError(
-            f"solver_options has {taken[0]!r}: that is no option of a solver; {advice}"
+            f"solver_options has {taken[0]!r}, which is not an option of a solver; {advice}"
         )
     return given
 
