@@ -44,8 +44,9 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         "fixed": as the canonical correlations, or the contrasts of the classes, have them (Notes);
         the norm is proved least for this rotation only. "best": the rotation with the least norm is
         sought as well. For three classes it is found and proved, in several times the time; for
-        more it is a local search from four starts, hundreds of times as slow as "fixed", with the
-        distance to a bound for every rotation in ``solution_.gap_any_rotation``.
+        more it is a local search from four starts, with the distance to a bound for every rotation
+        in ``solution_.gap_any_rotation``: about a hundred times as slow as "fixed" for four
+        classes, a thousand times and more for eight.
     rule : "centroid", "1-nn" or "lda"
         How the projected rows are classified: nearest class mean, nearest training row, LDA. For
         n <= p, as a rule, they agree; use "lda" for n > p, where "centroid" does not see how well
