@@ -62,7 +62,7 @@ class RankedLDA(SelectedLDA):
     selected_features_ : their names (or indices), in column order
     classes_, priors_, means_, xbar_, coef_, intercept_, scalings_
         As in scikit-learn's LinearDiscriminantAnalysis; zero outside the support.
-    explained_variance_ratio_ : share of each direction in the class separation
+    explained_variance_ratio_ : share of each direction in the variance between the classes
     shrinkage_ : the shrinkage used, found from the selected columns
     n_components_ : the number of directions, n_classes - 1 or, if less, k
     sparsity_ : share of zeros in ``scalings_``

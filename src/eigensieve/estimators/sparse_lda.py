@@ -98,7 +98,7 @@ class SparseLDA(SelectedLDA):
     selected_features_ : their names (or indices), in column order
     classes_, priors_, means_, xbar_, coef_, intercept_, scalings_
         As in scikit-learn's LinearDiscriminantAnalysis; zero outside the support.
-    explained_variance_ratio_ : share of each direction in the class separation
+    explained_variance_ratio_ : share of each direction in the variance between the classes
     shrinkage_ : the shrinkage used
     n_components_ : the number of directions
     sparsity_ : share of zeros in ``scalings_``

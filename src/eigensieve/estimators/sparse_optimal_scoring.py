@@ -68,7 +68,7 @@ class SparseOptimalScoring(ProjectedClassifier):
     solution_ : the first of them
     alphas_ : array (n_components,), penalties as shares of the largest that leaves a direction
     n_iter_ : array (n_components,), elastic nets that were solved for the final penalty
-    explained_variance_ratio_ : share of each direction in the class separation
+    explained_variance_ratio_ : share of each direction in the variance between the classes
     classes_, priors_, means_, xbar_, coef_, intercept_
         As in scikit-learn's LinearDiscriminantAnalysis; rule "1-nn" has no ``coef_`` and
         ``intercept_``.
