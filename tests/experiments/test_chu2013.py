@@ -140,6 +140,17 @@ def test_lengths_of_plda_directions() -> None:
     assert len({round(value, 6) for value in found.values()}) == 3
 
 
+def test_lengths_of_slda_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_data((8, 9, 7))
+    monkeypatch.setattr(table2, "read_halves", lambda *_, **__: (X, y, X, y))
+    found = table2.work("SULDA", "Brain", "", 0, ridge=1e-3)["figures"]["SLDA"]["orthogonality"]
+    G = _common.fit_slda(X, y, _common.fit_sulda(X, y), 1e-3).scalings_
+    for name, size in (("scores of variance 1", np.ones(2)), ("|b| = 1", np.sqrt((G**2).sum(0)))):
+        M = (G / size).T @ np.cov(X, rowvar=False, bias=True) @ (G / size) - np.eye(2)
+        assert found[name] == pytest.approx(np.sqrt(np.sum(M * M) / 2))
+    assert found["|b| = 1"] > 2 * found["scores of variance 1"]
+
+
 def test_arrays_are_z_scored_sample_by_sample() -> None:
     X, _ = make_data((5, 5))
     Z = _common.z_scored(X)

@@ -24,9 +24,9 @@ Where a choice decides the figure, all are run, as readings:
 - the length of PLDA's directions, on which its orthogonality depends: b'Db = 1 (D: within-class
   variances), |b| = 1, or |b| = 1 for features in units of their within-class deviation, as the
   authors' R package returns them, then used with features that are not scaled
+- the length of SLDA's: scores of variance 1, or |b| = 1
 
-SLDA's directions have scores of variance 1. The text's claims on the order of the methods are
-differences, split by split.
+The text's claims on the order of the methods are differences, split by split.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ ACCURACY, SPARSITY, ORTHOGONALITY = "accuracy, %", "sparsity, %", "orthogonality
 ARRAYS = {"Colon": ("log10", "log10, z-scored arrays")}  # of the other sets: as they are
 STOPS = ("absolute stop", "relative stop")
 LENGTHS = ("b'Db = 1", "|b| = 1", "|b| = 1 in units of the deviations within classes")
+SLDA_LENGTHS = ("scores of variance 1", "|b| = 1")
 # what is compared: the row, the method, its rivals, the column and what it is called here
 CLAIMS = (
     ("SULDA less the better of SLDA and PLDA", "SULDA", ("SLDA", "PLDA"), ACCURACY),
@@ -101,6 +102,8 @@ def work(method: str, data: str, arrays: str, seed: int, **options: Any) -> dict
         if np.unique(y).size > 2:  # one direction: the same as l1
             found["SULDA, l21"] = fit_sulda(X, y, "l21")
         figures = {row: _columns(lda, X, X_test, y_test) for row, lda in found.items()}
+        lengths = zip(SLDA_LENGTHS, (found["SLDA"].scalings_, unit(found["SLDA"].scalings_)))
+        figures["SLDA"][ORTHOGONALITY] = {name: orthogonality(X, G) for name, G in lengths}
         shared = np.count_nonzero(found["SLDA"].support_ & sulda.support_)
         told["shared"] = shared / int(sulda.support_.sum())
     return {"data": data, "arrays": arrays, "seed": seed, "figures": figures, "told": told}
@@ -119,8 +122,13 @@ def plda_orthogonalities(X: np.ndarray, y: np.ndarray, G: np.ndarray) -> dict[st
     means = np.array([X[code == i].mean(axis=0) for i in range(labels.size)])
     deviations = np.sqrt(np.mean((X - means[code]) ** 2, axis=0))
     scaled = G * deviations[:, None]
-    directions = (G, G / np.linalg.norm(G, axis=0), scaled / np.linalg.norm(scaled, axis=0))
+    directions = (G, unit(G), unit(scaled))
     return {name: orthogonality(X, each) for name, each in zip(LENGTHS, directions)}
+
+
+def unit(G: np.ndarray) -> np.ndarray:
+    """Its columns, each of length 1."""
+    return np.asarray(G / np.linalg.norm(G, axis=0))
 
 
 def measure(protocol: dict[str, Any], found: list[Any]) -> Measured:
