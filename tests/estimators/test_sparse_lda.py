@@ -234,7 +234,10 @@ def test_warnings_of_clipping_and_early_ends() -> None:
         ({"ridge": -1}, ">= 0"),
         ({"priors": [0.5, 0.5]}, "3 positive numbers"),
         ({"n_components": 0}, "n_components is 0"),
-        ({"solver": "exact", "solver_options": {"gap_tol": 0.5}}, "every estimator says optimal at the same gap"),
+        (
+            {"solver": "exact", "solver_options": {"gap_tol": 0.5}},
+            "every estimator says optimal at the same gap",
+        ),
         ({"priors": [np.inf, 1, 1]}, "3 positive numbers"),
         ({"priors": "abc"}, "3 positive numbers"),
         ({"solver_options": {"criterion": "trace"}}, "not an option of a solver"),

@@ -12,12 +12,12 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
+from eigensieve.pencil import row_factor
 from eigensieve.pencil.solution import Solution, Status
 from eigensieve.search import column_generation
 from eigensieve.search.deflation import deflate
 from eigensieve.tables.kinds.big_table import BigTable
 from eigensieve.tables.kinds.opening import as_big_table
-from eigensieve.tables.operators import streamed_rows
 from eigensieve.tables.streamed_pencil import StreamedPencil
 from tests.oracles.streamed import CountedTable, wide_data
 
@@ -27,7 +27,7 @@ CRITERIA = ("trace", "logdet", "lambda_max")
 @pytest.fixture(autouse=True)
 def few_columns_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The least that the search can start with, so that columns have to be generated."""
-    monkeypatch.setattr(streamed_rows, "SMALL_ENTRIES", 0)
+    monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 0)
     monkeypatch.setattr(column_generation, "WORKING_SET", 25)
     monkeypatch.setattr(column_generation, "PART", 64)
 
@@ -71,14 +71,14 @@ def test_greedy_finds_what_it_finds_in_memory(
         table.passes = 0
         solution = es.solve(found, k, criterion=criterion, **options)
         solution.verify(found)
-        direct = es.solve(expected, k, criterion=criterion, direction="forward", **options)
+        direct = es.solve(expected, k, criterion=criterion, **options)
         assert_same(solution, direct)
         assert table.passes <= 8
 
 
 def test_columns_are_generated_and_one_pass_confirms(monkeypatch: pytest.MonkeyPatch) -> None:
     table, found, expected = lda_pair(9, 2)
-    wanted = es.solve(expected, 6, criterion="trace", direction="forward").support
+    wanted = es.solve(expected, 6, criterion="trace").support
     worth = np.argsort(-found.diag_A / found.diag_B)
     assert not np.isin(wanted, worth[:25]).all()  # the first columns are not enough
     es.solve(found, 6, criterion="trace")
@@ -95,7 +95,7 @@ def test_a_path_needs_no_more_passes(criterion: str) -> None:
     path = es.solve_path(found, [1, 3, 5], criterion=criterion)
     passes = table.passes
     path.verify(found)
-    direct = es.solve_path(expected, [1, 3, 5], criterion=criterion, direction="forward")
+    direct = es.solve_path(expected, [1, 3, 5], criterion=criterion)
     assert path.ks == direct.ks
     for k in path:
         assert_same(path[k], direct[k])
@@ -112,7 +112,7 @@ def test_identical_columns_go_to_the_first() -> None:
     X[:, 40] = X[:, 850] = rng.normal(size=24) + y
     pencil = es.lda_pencil(CountedTable(X), y)
     solution = es.solve(pencil, 3, criterion="logdet")
-    assert_same(solution, es.solve(es.lda_pencil(X, y), 3, criterion="logdet", direction="forward"))
+    assert_same(solution, es.solve(es.lda_pencil(X, y), 3, criterion="logdet"))
     assert solution.support[-1] == 300 + np.count_nonzero(solution.support >= 300) - 1
 
 
@@ -121,12 +121,12 @@ def test_columns_without_variance() -> None:
     X[:, 100:400] = 1.0
     X[:, 450] = 5.0 + y  # constant within the classes
     pair = es.lda_pencil(CountedTable(X), y), es.lda_pencil(X, y)
-    first, second = (es.solve(each, 4, criterion="trace", direction="forward") for each in pair)
+    first, second = (es.solve(each, 4, criterion="trace") for each in pair)
     assert first.support.tolist() == second.support.tolist()
     assert 450 in first.support
     nothing = np.full((20, 600), 2.0)
     pair = es.lda_pencil(CountedTable(nothing), y), es.lda_pencil(nothing, y)
-    assert_same(*(es.solve(each, 3, direction="forward") for each in pair))
+    assert_same(*(es.solve(each, 3) for each in pair))
 
 
 def test_a_file_gives_what_an_array_gives(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_components(deflation: str) -> None:
     for _ in range(3):
         solution = es.solve(found, 4)
         solution.verify(found)
-        assert_same(solution, es.solve(expected, 4, direction="forward"))
+        assert_same(solution, es.solve(expected, 4))
         vectors.append(solution.vectors[:, 0])
         found, expected = (
             deflate(each, np.column_stack(vectors), deflation) for each in (found, expected)
@@ -161,7 +161,7 @@ def test_other_starts(n_starts: int) -> None:
     X, _ = wide_data(7, 20, 400, 2)
     found, expected = es.pca_pencil(CountedTable(X)), es.pca_pencil(X)
     options: dict[str, Any] = {"n_starts": n_starts, "random_state": 3}
-    direct = es.solve(expected, 4, direction="forward", **options)
+    direct = es.solve(expected, 4, **options)
     assert_same(es.solve(found, 4, **options), direct)
 
 
@@ -169,7 +169,7 @@ def test_nearly_dependent_columns_leave_a_doubt() -> None:
     X, y = wide_data(8, 20, 600, 2)
     found, expected = es.lda_pencil(CountedTable(X), y, 0.0), es.lda_pencil(X, y, 0.0)
     solution = es.solve(found, 3, criterion="trace", include=[20])  # 50 and 300 are copies
-    direct = es.solve(expected, 3, criterion="trace", include=[20], direction="forward")
+    direct = es.solve(expected, 3, criterion="trace", include=[20])
     assert solution.status is direct.status is Status.FEASIBLE
 
 
@@ -212,7 +212,7 @@ def test_an_exact_search_of_too_many_features_leaves_the_root_bound(
 
 def test_small_tables_are_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     table, found, expected = lda_pair(0, 2)
-    monkeypatch.setattr(streamed_rows, "SMALL_ENTRIES", 10**6)
+    monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 10**6)
     for options in ({}, {"direction": "backward"}, {"solver": "dc"}):
         solution = es.solve(found, 3, **options)
         assert_same(solution, es.solve(expected, 3, **options))

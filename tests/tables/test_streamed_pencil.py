@@ -9,6 +9,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError, PencilError
+from eigensieve.pencil import row_factor
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.factor_pencil import FactorPencil
 from eigensieve.pencil.problem import make_problem
@@ -17,7 +18,6 @@ from eigensieve.search.moves import column_supports
 from eigensieve.search.quick_bound import root_bound
 from eigensieve.tables.builders import lda_problem, pca_problem
 from eigensieve.tables.kinds.opening import as_big_table
-from eigensieve.tables.operators import streamed_rows
 from eigensieve.tables.shrinkage import resolve_shrinkage
 from eigensieve.tables.streamed_pencil import StreamedPencil
 from tests.oracles.streamed import CountedTable, wide_data
@@ -25,7 +25,7 @@ from tests.oracles.streamed import CountedTable, wide_data
 
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "SMALL_ENTRIES", 0)
+    monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 0)
 
 
 def assert_same_pencil(found: StreamedPencil, expected: FactorPencil) -> None:

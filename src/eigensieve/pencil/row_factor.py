@@ -16,6 +16,12 @@ import numpy as np
 
 FEATURE_ENTRIES = 2_000_000  # 16 MB of float64
 DEVICE_ENTRIES = 2**27  # 1 GB of float64: a device has the memory, and is slow to call
+SMALL_ENTRIES = 2**22  # 32 MB of float64: of a table on disk, as well in memory
+
+
+def is_small(n: int, p: int) -> bool:
+    """Whether a table of so many rows and columns is read as a whole if it is on disk."""
+    return n * p <= SMALL_ENTRIES
 
 
 class RowFactor(ABC):

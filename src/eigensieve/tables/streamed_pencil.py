@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import PencilError
 from ..pencil.factor_pencil import FactorPencil
-from .operators.streamed_rows import StreamedRows, is_small
+from ..pencil.row_factor import is_small
+from .operators.streamed_rows import StreamedRows
 
 # So many entries of a table are taken into memory for a search (256 MB).
 LOADED_ENTRIES = 2**25

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from eigensieve.errors import InputError
+from eigensieve.pencil import row_factor
 from eigensieve.pencil.row_factor import column_squares, weighted_gram
 from eigensieve.tables.operators import streamed_rows
 from eigensieve.tables.operators.streamed_rows import StreamedRows, WithinGroups
@@ -60,7 +61,7 @@ def some_columns() -> Pair:
 
 @pytest.fixture(autouse=True)
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "SMALL_ENTRIES", 0)
+    monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 0)
 
 
 @pytest.mark.parametrize("make", [plain, scaled, with_products, with_more_rows, some_columns])
@@ -107,7 +108,7 @@ def test_a_vector_with_few_entries_needs_no_pass(monkeypatch: pytest.MonkeyPatch
 
 
 def test_few_columns_are_taken_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "SMALL_ENTRIES", 5 * N)
+    monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 5 * N)
     rows, R = plain()
     few = rows.take(np.array([9, 2, 4]))
     assert isinstance(few, np.ndarray)

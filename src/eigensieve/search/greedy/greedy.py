@@ -24,6 +24,7 @@ from ...pencil.budget import Budget
 from ...pencil.checks import check_choice, check_flag, check_k
 from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
+from ...pencil.row_factor import is_small as is_small_table
 from ...pencil.solution import Solution, Status, relative_gap
 from ..column_generation import Trail, generate
 from ..moves import can_refine_many, starting_supports
@@ -83,8 +84,9 @@ def greedy_path(
         to 500 features, while k is not too large, the second half begins with the best set so far,
         a third of it exchanged at random. Each is polished. By default up to 60 there, as many as
         take a tenth of a second. Above: 2 where only the largest eigenvalue counts (PCA, CCA); else
-        8 up to 2,000 features in memory if the direction is "auto", then fewer, 16,000 / p. Where
-        p k^2 is above 2e6 there are none, or of the 2 only the best one is polished.
+        8 up to 2,000 features if the direction is "auto", then fewer, 16,000 / p, and none if a
+        wide table has over 4 million entries. Where p k^2 is above 2e6 there are none, or of the 2
+        only the best one is polished.
     max_iter : the most swaps of one local search, 1,000 by default
     """
     check_flag(swap, "swap")
@@ -98,7 +100,7 @@ def greedy_path(
         n_starts if swap else n_starts or 0,
         random_state or 0,
         budget,
-        problem.pencil.in_memory and direction == "auto" and resolved == "forward",
+        direction == "auto" and resolved == "forward",
     )
     plan = _Plan(resolved, swap, starts.supports, starts.gather)
     search = _search if problem.pencil.in_memory else _search_on_disk
@@ -124,7 +126,7 @@ class _Starts:
             return default_starts(problem)
         if problem.working_criterion == "lambda_max":
             return N_STARTS
-        if not self.no_backward or not can_refine_many(problem):
+        if not (self.no_backward and can_refine_many(problem) and _is_read_whole(problem)):
             return 0
         return min(N_STARTS_INSTEAD, STARTED_COLUMNS // problem.pencil.size)
 
@@ -147,6 +149,12 @@ class _Starts:
         """Whether the starts are left to `best_of_many`, which knows no limit of swaps."""
         is_wanted = self.n_starts != 0 and self.budget.max_iter is None
         return is_wanted and is_small(problem)
+
+
+def _is_read_whole(problem: Problem) -> bool:
+    """Whether all columns are at hand wherever the table lies, so that the answer is the same."""
+    pencil = problem.pencil.factors
+    return pencil is None or is_small_table(max(len(pencil.H), len(pencil.W)), pencil.size)
 
 
 @dataclass(frozen=True)

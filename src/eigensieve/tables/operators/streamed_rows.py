@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
+from ...pencil.row_factor import is_small
 from ..kinds.big_table import BLOCK_ENTRIES, BigTable
 from ..kinds.opening import as_big_table
 from ..statistics import ClassStats
@@ -21,8 +22,6 @@ from .table_rows import ArrayRows, TableRows
 
 # So many entries are centred at a time: they stay in the processor's cache.
 CACHED_ENTRIES = 2**17
-# A table of so many entries, one block (32 MB), is as well in memory.
-SMALL_ENTRIES = BLOCK_ENTRIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +238,3 @@ class StreamedRows(TableRows):
             self, extra=self.extra + q, products=tuple(o.above(q) for o in self.products)
         )
         return padded.plus(np.eye(padded.shape[0])[:, -q:], extra)
-
-
-def is_small(n: int, p: int) -> bool:
-    """Whether so many rows and columns are better off in memory."""
-    return n * p <= SMALL_ENTRIES
