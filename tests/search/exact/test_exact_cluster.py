@@ -14,7 +14,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import MissingExtraError, OptionError
-from eigensieve.pencil.budget import Progress
+from eigensieve.pencil.budget import Budget, Progress
 from eigensieve.pencil.solution import Status
 from eigensieve.search.exact import tree as search
 from eigensieve.search.exact.leaps import leaps
@@ -73,9 +73,18 @@ def client(shared_client) -> Any:
 
 @pytest.fixture(autouse=True)
 def many_rounds_that_are_sent(monkeypatch) -> None:
-    """Every round but the first of a search goes to the cluster, however short it is."""
+    """Every round but the first of a search goes to the cluster, however short it is.
+
+    And every one is told to the callback, however soon it follows the last.
+    """
     monkeypatch.setattr(search, "WORTH_SENDING", -1.0)
     monkeypatch.setattr(leaps, "WORK", 300_000)
+
+    def report(budget: Budget, solver: str, phase: str, step: int, **details: Any) -> None:
+        if budget.callback is not None:
+            budget.callback(Progress(solver, phase, step, seconds=budget.seconds, **details))
+
+    monkeypatch.setattr(Budget, "report", report)
 
 
 @pytest.fixture
