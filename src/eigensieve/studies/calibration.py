@@ -158,7 +158,9 @@ def calibrate(
     )
 
 
-def fit_temperature(log_proba: np.ndarray, code: np.ndarray) -> float:
+def fit_temperature(
+    log_proba: np.ndarray, code: np.ndarray, unseen_mistakes: float = UNSEEN_MISTAKES
+) -> float:
     """The T >= 1 of least log-loss, with half a mistake more than was seen, plus (log T)^2 / 2.
 
     A few samples without a mistake do not show that there are none: the loss of half a sample is
@@ -174,7 +176,7 @@ def fit_temperature(log_proba: np.ndarray, code: np.ndarray) -> float:
     def loss(log_t: float) -> float:
         scores = tempered(log_proba, float(np.exp(log_t)))
         seen, unseen = code.size * log_loss(scores, code), log_loss(scores, runner_up)
-        return float(seen + UNSEEN_MISTAKES * unseen + log_t**2 / 2)
+        return float(seen + unseen_mistakes * unseen + log_t**2 / 2)
 
     found = minimize_scalar(loss, bounds=(0.0, MAX_LOG_T), options={"xatol": 1e-8})
     return float(np.exp(found.x)) if found.fun < loss(0.0) else 1.0
