@@ -228,10 +228,16 @@ def test_ctrl_c_in_the_final_models(estimator, step) -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("nth", [2, 10, 20])
 def test_a_signal_in_a_job(monkeypatch, tmp_path, expected, n_jobs, nth) -> None:
-    asked = iter(range(nth - 1))
+    asked, told, all_before = iter(range(nth - 1)), [], threading.Event()
+
+    def tell(*event: Any) -> None:
+        told.append(event)
+        if len(told) == nth - 1:
+            all_before.set()
 
     def run_or_press(job: Job, *rest: Any) -> Any:
         if next(asked, None) is None:
+            assert all_before.wait(timeout=30)  # another thread may still be at an earlier job
             os.kill(os.getpid(), signal.SIGINT)
             monkeypatch.setattr(runner, "run_job", run_job)  # one press is enough
         return run_job(job, *rest)
@@ -239,7 +245,7 @@ def test_a_signal_in_a_job(monkeypatch, tmp_path, expected, n_jobs, nth) -> None
     monkeypatch.setattr(runner, "run_job", run_or_press)
     try:
         with joblib.parallel_config(backend="threading", n_jobs=n_jobs):
-            study = small_study(checkpoint=tmp_path / "c")
+            study = small_study(checkpoint=tmp_path / "c", progress=tell)
     except KeyboardInterrupt:
         assert nth < FIRST
     else:
