@@ -90,8 +90,10 @@ def best_logdet(
         for j in range(p):
             if outside[j] and group[j] == group[S[i]]:
                 room = P[i, i] * v[j] + C[i, j] * C[i, j]
+                if not room > DEPENDENT * P[i, i]:
+                    continue
                 ratio = (Q[i, i] * w[j] + D[i, j] * D[i, j]) / room
-                if room > DEPENDENT * P[i, i] and ratio > best * (1.0 + 1e-12):
+                if ratio > best * (1.0 + 1e-12):
                     best, slot, new = ratio, i, j
     return slot, new
 
@@ -133,8 +135,10 @@ def best_trace(
             if outside[j] and group[j] == group[S[i]]:
                 x = C[i, j]
                 room = P[i, i] * v[j] + x * x
+                if not room > DEPENDENT * P[i, i]:
+                    continue
                 won = (P[i, i] * norm2[j] + 2.0 * x * cross[j] + x * x * lost) / room
-                if room > DEPENDENT * P[i, i] and won - lost > best * (1.0 + 1e-12):
+                if won - lost > best * (1.0 + 1e-12):
                     best, slot, new = won - lost, i, j
     return slot, new
 

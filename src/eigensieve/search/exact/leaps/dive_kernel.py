@@ -26,6 +26,7 @@ from .problem_kernel import (
 )
 
 MIN_PIVOT = 1e-300
+LOST = -1
 
 
 class Room(NamedTuple):
@@ -39,18 +40,21 @@ class Room(NamedTuple):
 
 
 @jit
-def deletion_costs(kind: int, P: np.ndarray, second: np.ndarray, u: int, costs: np.ndarray) -> None:
-    """What deleting each feature alone costs.
+def deletion_costs(kind: int, P: np.ndarray, second: np.ndarray, u: int, costs: np.ndarray) -> bool:
+    """What deleting each feature alone costs; False if rounding has left no such matrices.
 
-    ``P`` and ``second``: see `Rest`.
+    ``P`` and ``second``: see `Rest`. The diagonal of an inverse is positive, whatever was deleted.
     """
     for j in range(u):
+        if not P[j, j] > 0.0 or (kind == LOGDET and not second[j, j] > 0.0):
+            return False
         if kind == RANK_ONE:
             costs[j] = second[0, j] * second[0, j] / P[j, j]
         elif kind == TRACE:
             costs[j] = max(second[j, j], 0.0) / P[j, j]
         else:
             costs[j] = max(math.log(P[j, j] / second[j, j]), 0.0)
+    return True
 
 
 @jit
@@ -243,7 +247,7 @@ def dive(
     The features of a level are sorted by cost, descending. Child i deletes feature i and chooses
     those before it; the remainder of a level, with fewer and fewer left to choose, ends in
     `additions`. Returns the number of nodes, and how many remainders ``limit`` left open, which
-    go to ``states`` and ``bounds``.
+    go to ``states`` and ``bounds``; LOST if deletions have used up the digits of the inverse.
     """
     kind, record, free = problem.kind, log.record, rest.free
     u, rows = free.size, rest.second.shape[0]
@@ -302,7 +306,8 @@ def dive(
         chosen[here - i : here] = index[level, :i]
         P, second = Ps[child], seconds[child]
         delete(kind, Ps[level], seconds[level], i, m, P, second)
-        deletion_costs(kind, P, second, m, costs[child])
+        if not deletion_costs(kind, P, second, m, costs[child]):
+            return nodes, LOST
         for a in range(m):
             index[child, a] = index[level, i + 1 + a]
         sort_front(P, second, costs[child], index[child], diag[child], m, k - i + 1)

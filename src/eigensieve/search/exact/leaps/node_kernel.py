@@ -12,7 +12,7 @@ import numpy as np
 from ....pencil.compile import jit
 from ....pencil.criteria import EPS
 from ..coverage_kernel import count_free, decide_full_blocks, record_closed
-from .dive_kernel import deletion_costs, dive
+from .dive_kernel import LOST, deletion_costs, dive
 from .problem_kernel import LOGDET, LeapsProblem, Log, Rest, consider, reduce_to_free
 from .relax_kernel import relax, take_best
 
@@ -87,13 +87,12 @@ def visit(
         consider(problem, log, state == 1)
         return CLOSED, bound, 1, 0
     fine, rest = reduce_to_free(problem, state)
-    if not fine:
-        return rest.free[0], bound, 1, 0
     u = rest.free.size
+    costs = np.empty(u)
+    if not (fine and deletion_costs(problem.kind, rest.P, rest.second, u, costs)):
+        return rest.free[0], bound, 1, 0
     starts = np.zeros(n_blocks + 1, np.int64)
     starts[1:] = np.cumsum(sizes)
-    costs = np.empty(u)
-    deletion_costs(problem.kind, rest.P, rest.second, u, costs)
     # deleting a set costs at least as much as its costliest member
     bound = min(bound, rest.top - take_best(costs, starts, needs)[2].max())
     if bound <= record[0]:
@@ -106,7 +105,7 @@ def visit(
             most = limit if attempt else min(limit, TRIAL)
             visited, n_open = dive(problem, log, rest, state, needs[0], most, states, bounds)
             nodes += visited
-            if attempt or n_open == 0:
+            if n_open == 0 or (attempt and n_open != LOST):
                 return CLOSED, bound, nodes, n_open
             log.counts[:] = before
         if attempt:

@@ -52,9 +52,16 @@ def inner_diagonal(B: np.ndarray, P: np.ndarray, fuzz: float) -> tuple[bool, np.
 
 @jit
 def spread(w: np.ndarray, starts: np.ndarray, needs: np.ndarray) -> None:
-    """Scale the weights of every block to their sum, none above 1 or too near 0."""
+    """Scale the weights of every block to their sum, none above 1 or too near 0.
+
+    Only their ratios count: first they are made small, so that those at 1 are those put there.
+    """
     for b in range(needs.size):
-        lo, hi = starts[b], starts[b + 1]
+        lo, hi, largest = starts[b], starts[b + 1], 0.0
+        for j in range(lo, hi):
+            largest = max(largest, w[j])
+        for j in range(lo, hi):
+            w[j] = 0.5 * w[j] / largest if largest > 0.0 else 0.5
         for _ in range(50):
             capped, total = 0.0, 0.0
             for j in range(lo, hi):

@@ -16,14 +16,15 @@ MARGIN = 1e-11
 
 @jit
 def schur(problem: WeightProblem) -> np.ndarray:
-    """B on the free features, after the forced ones are eliminated."""
+    """B on the free features, after the forced ones are eliminated; nan if these are dependent."""
     B, forced, free = problem.B, problem.forced, problem.free
     f, u = forced.size, free.size
     U = np.empty((f, f))
     for a in range(f):
         for b in range(a, f):
             U[a, b] = B[forced[a], forced[b]]
-    factorize(U, f)
+    if not factorize(U, f):
+        return np.full((u, u), np.nan)
     C = np.empty((u, f))
     for i in range(u):
         for a in range(f):
@@ -63,7 +64,7 @@ def tune_diagonal(S: np.ndarray, D: np.ndarray, pull: np.ndarray) -> np.ndarray:
                 return np.empty(0)
             delta = 1.0 / P[j, j] - mu / pull[j] if pull[j] > 0.0 else -np.inf
             delta = max(min(delta, 0.98 / P[j, j]), low[j] - new[j])
-            new[j] += delta
+            new[j] = max(new[j] + delta, low[j])  # which the sum may miss by rounding
             factor = delta / (1.0 - delta * P[j, j])
             row = P[j].copy()
             for a in range(u):
@@ -125,6 +126,8 @@ def best_last(problem: WeightProblem) -> tuple[float, int]:
             value += R[r, r]
         if problem.logdet:
             value = log_determinant(R)
+        if value != value:
+            return np.inf, i
         if value > best:
             best, where = value, i
     return best * (1.0 + MARGIN), where
@@ -166,6 +169,8 @@ def choose_branch(problem: WeightProblem, w: np.ndarray) -> int:
     invert_by_rows(M, m, V)
     sums = V.sum(axis=1)
     total = sums.sum()
+    if not total > 0.0:  # of a positive definite V: rounding has spoiled it
+        return where
     best = -1.0
     for i in range(m):
         spread = max(V[i, i] - sums[i] * sums[i] / total, 1e-300)

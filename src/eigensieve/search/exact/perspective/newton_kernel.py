@@ -86,7 +86,7 @@ def curvature(problem: WeightProblem, moving: np.ndarray, t: int, scratch: Scrat
             rest = B[a, b] - M[i, j]
             if i == j:
                 rest -= D[a]
-            value = 2.0 * rest / math.sqrt(D[a] * D[b]) * N[i, j]
+            value = 2.0 * rest / (math.sqrt(D[a]) * math.sqrt(D[b])) * N[i, j]
             if problem.logdet:
                 value += N[i, j] * N[i, j]
             M[i, j] = value
@@ -155,7 +155,10 @@ def polish_step(M: np.ndarray, q: np.ndarray, w: np.ndarray, d: np.ndarray) -> N
         return
     solve(S, a, right)
     solve(S, a, ones)
-    nu = right.sum() / ones.sum()
+    total = ones.sum()
+    if not total > 0.0:  # of a positive definite S: rounding has spoiled it
+        return
+    nu = right.sum() / total
     share = 1.0
     for i in range(a):
         move = right[i] - nu * ones[i]

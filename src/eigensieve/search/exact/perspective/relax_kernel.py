@@ -27,12 +27,15 @@ WORKING_SET = 60
 def log_determinant(Q: np.ndarray) -> float:
     """log det(I + Q); elimination leaves the rows of I + Q behind, less I, in the upper triangle.
 
-    With log1p, so that small eigenvalues keep their digits.
+    With log1p, so that small eigenvalues keep their digits. It is nan if rounding has left no
+    positive definite matrix.
     """
     value, c = 0.0, Q.shape[0]
     for j in range(c):
-        value += math.log1p(Q[j, j])
         pivot = 1.0 + Q[j, j]
+        if not pivot > 0.0:
+            return np.nan
+        value += math.log1p(Q[j, j])
         for i in range(j + 1, c):
             factor = Q[j, i] / pivot
             for m in range(i, c):
@@ -53,6 +56,8 @@ def weigh(Q: np.ndarray, logdet: bool, G: np.ndarray) -> float:
         return value
     U = Q.copy()
     value = log_determinant(U)
+    if value != value:
+        return value
     for j in range(c):
         root = math.sqrt(1.0 + U[j, j])
         U[j, j] = root
