@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, eigh
 
 import eigensieve as es
 from eigensieve.errors import PencilError
@@ -103,6 +103,54 @@ def test_scale_does_not_matter(scale: float) -> None:
 def test_bad_matrices_are_refused(A: object, B: object, says: str) -> None:
     with pytest.raises(PencilError, match=says):
         es.Pencil(A, B)
+
+
+LOPSIDED = np.array([[1.0, 0.5], [-0.5, 1.0]])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e8, 1e20, 1e100])
+def test_an_asymmetry_is_not_hidden_by_a_large_entry(size: float) -> None:
+    M = block_diag(size, LOPSIDED)
+    for arguments in ((M, None), (np.eye(3), M)):
+        with pytest.raises(PencilError, match=r"is not symmetric: .* reaches 1;"):
+            es.Pencil(*arguments)
+    with pytest.raises(PencilError, match="core is not symmetric"):
+        es.FactorPencil(np.ones((3, 5)), None, np.ones(5), core=M)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_asymmetry_is_measured_by_the_two_features(seed: int) -> None:
+    """In units of any size: 1e-10 of an entry is round-off, 1e-6 is not."""
+    rng = np.random.default_rng(seed)
+    R, d = np.corrcoef(rng.normal(size=(6, 4))), 10.0 ** rng.uniform(-3, 3, size=6)
+    i, j = rng.choice(6, 2, replace=False)
+    for share, allowed in ((1e-10, True), (1e-6, False)):
+        M = R * np.outer(d, d)
+        M[i, j] += share * d[i] * d[j]
+        assert _is_taken(M) == allowed
+
+
+def test_round_off_of_sums_is_no_asymmetry() -> None:
+    """Of a constant column and of an A with a zero diagonal nothing is left but round-off."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(40, 5)), np.full(40, 3.1)])
+    centring = np.eye(40) - 1 / 40
+    C = X.T @ (centring @ X)
+    assert (C != C.T).any()
+    assert _is_taken(C)
+    graph = np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1)
+    values, Q = np.linalg.eigh(graph)
+    again = (Q * values) @ Q.T
+    assert (again != again.T).any()
+    assert _is_taken(again)
+
+
+def _is_taken(M: np.ndarray) -> bool:
+    try:
+        es.Pencil(M)
+    except PencilError:
+        return False
+    return True
 
 
 def test_bad_factors_are_refused() -> None:

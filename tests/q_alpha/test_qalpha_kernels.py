@@ -251,8 +251,11 @@ def test_a_matrix_without_a_positive_direction(n: int) -> None:
 def test_matrices_that_cannot_be_used() -> None:
     V = np.eye(6)
     lopsided, missing = V + np.triu(np.ones((6, 6)), 1), np.where(V > 0, np.nan, 0.0)
+    beside_a_large_one = lopsided.copy()
+    beside_a_large_one[0] = beside_a_large_one[:, 0] = [1e10, 0, 0, 0, 0, 0]
     for wrong, why in (
         (lopsided, "symmetric"),
+        (beside_a_large_one, "symmetric"),
         (missing, "NaN"),
         (V * 0, "zero"),
         (V[1:], "column"),

@@ -301,6 +301,7 @@ BAD_RIDGES: dict[str, Any] = {
     "NaN in a matrix": one_entry(np.nan, 2, 2),
     "infinity in a matrix": one_entry(np.inf, 2, 2),
     "not symmetric": one_entry(0.5, 2, 3),
+    "not symmetric beside a large entry": one_entry(0.5, 2, 3) + np.diag([1e10] + [0.0] * 11),
     "a negative entry of the diagonal": one_entry(-0.5, 2, 2),
     "indefinite": np.eye(12) - 0.5 * np.ones((12, 12)),
     "slightly indefinite": one_entry(-1e-6, 2, 2),

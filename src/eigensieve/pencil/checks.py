@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
+from scipy import linalg, sparse
 
 from ..errors import InputError, OptionError, PencilError
 from .magnitudes import LARGEST
 
 SYMMETRY_TOL = 1e-8
+# Of sums that cancel, as a share of the largest of them.
+ROUND_OFF = 100 * float(np.finfo(float).eps)
 # B with unit diagonal and an eigenvalue below this is singular to working precision.
 SINGULAR = 1e-13
 # Entries are squares of data, as it were; their own squares and quotients must not overflow.
@@ -129,13 +131,38 @@ def symmetric(value: ArrayLike, name: str) -> np.ndarray:
         raise PencilError(
             f"{name} has entries of size {size:.1e}; rescale it: at most {MAX_SIZE:.0e}"
         )
-    asymmetry = float(np.abs(M - M.T).max())
-    if asymmetry > SYMMETRY_TOL * size:
+    off = asymmetry(M)
+    if off > 0:
         raise PencilError(
-            f"{name} is not symmetric: |{name} - {name}'| reaches {asymmetry:.3g}; "
+            f"{name} is not symmetric: |{name} - {name}'| reaches {off:.3g}; "
             f"use ({name} + {name}.T) / 2 if that is round-off"
         )
     return (M + M.T) / 2
+
+
+def asymmetry(M: Any, tol: float = SYMMETRY_TOL) -> float:
+    """The largest |M_ij - M_ji| that is more than round-off, 0 if none is; M may be sparse.
+
+    An entry is measured by its own two features, however large others are: it may be off by
+    ``tol`` of itself, by 1e-8 of sqrt(|M_ii M_jj|), or by what rounding leaves of sums as
+    large as the largest entry in its row and column.
+    """
+    rows, columns = (M != M.T).nonzero()
+    if rows.size == 0:
+        return 0.0
+    there, back = np.asarray(M[rows, columns]).ravel(), np.asarray(M[columns, rows]).ravel()
+    largest = abs(M).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(M) else largest
+    diagonal = np.sqrt(abs(M.diagonal()))
+    allowed = np.maximum.reduce(
+        [
+            tol * np.maximum(abs(there), abs(back)),
+            SYMMETRY_TOL * diagonal[rows] * diagonal[columns],
+            ROUND_OFF * np.maximum(largest[rows], largest[columns]),
+        ]
+    )
+    off = abs(there - back)
+    return float(off[off > allowed].max(initial=0.0))
 
 
 def require_positive_definite(B: np.ndarray) -> None:

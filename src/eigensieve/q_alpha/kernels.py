@@ -24,7 +24,7 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import InputError, OptionError
-from ..pencil.checks import check_k, check_number
+from ..pencil.checks import asymmetry, check_k, check_number
 from ..pencil.criteria import EPS
 from ..tables.operators.table_rows import TableRows
 
@@ -173,7 +173,7 @@ def check_kernel_matrix(V: np.ndarray) -> np.ndarray:
         raise InputError(f"a kernel matrix has a row and a column per feature; got {V.shape}")
     if not np.isfinite(V).all():
         raise InputError("the kernel matrix has entries that are not finite")
-    if not np.allclose(V, V.T, rtol=1e-6, atol=1e-8 * np.abs(V).max(initial=0.0)):
+    if asymmetry(V, tol=1e-6) > 0:
         raise InputError("the kernel matrix is not symmetric")
     if not V.any():
         raise InputError("the kernel matrix is zero: there is nothing to weigh")

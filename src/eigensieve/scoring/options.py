@@ -11,12 +11,11 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from ..errors import OptionError
-from ..pencil.checks import check_choice, check_number
+from ..pencil.checks import asymmetry, check_choice, check_number
 
 SOLVERS = ("auto", "working-set", "dual", "variational")
 ALPHAS = 0.5 ** (np.arange(15) / 2)  # 1 to 1/128
 SMALLEST = 1e-9  # alpha that can be asked for
-SYMMETRIC = 1e-8
 # A matrix with eigenvalues below minus this share of its largest entry is not semidefinite.
 NEGATIVE = 1e-10
 
@@ -90,7 +89,7 @@ def check_ridge(ridge: Any, p: int, n: int) -> Any:
     if not finite:
         raise OptionError("ridge has NaN or infinity in it")
     size = float(abs(matrix).max())
-    if float(abs(matrix - matrix.T).max()) > SYMMETRIC * size:
+    if asymmetry(matrix) > 0:
         raise OptionError("ridge is not symmetric; for differences D give D.T @ D")
     matrix = (matrix + matrix.T) / 2
     if size > 0 and not _is_semidefinite(matrix / size):
