@@ -53,6 +53,11 @@ def label(text: str) -> str:
     return re.sub(r"^([+-]?\d+)\.0*$", r"\1", text)
 
 
+def are_distinct(cells: list[str]) -> bool:
+    """No two cells the same."""
+    return len(set(cells)) == len(cells)
+
+
 def are_integers(values: np.ndarray) -> bool:
     """Finite whole numbers only."""
     return bool(np.isfinite(values).all() and np.all(values == np.trunc(values)))

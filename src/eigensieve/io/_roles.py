@@ -9,7 +9,14 @@ import numpy as np
 
 from eigensieve.errors import TableError
 
-from ._cells import are_distinct_integers, example, is_decimal_comma, is_mistyped, numbers_in
+from ._cells import (
+    are_distinct,
+    are_distinct_integers,
+    example,
+    is_decimal_comma,
+    is_mistyped,
+    numbers_in,
+)
 from ._columns import Columns
 from ._names import has_no_name, names_rows
 from ._sheet import MISSING, Sheet
@@ -73,7 +80,10 @@ def _settle_booleans(sheet: Sheet, others: Iterable[int]) -> None:
 
 
 class _Identifier:
-    """Looks for the column that says which sample a row is."""
+    """Looks at the first column: does it say which sample a row is?
+
+    ``others``: the columns that may do so, without those of labels and those left out.
+    """
 
     def __init__(self, columns: Columns, others: list[int], groups: int | None) -> None:
         self.sheet, self.raw = columns.sheet, columns.raw
@@ -81,40 +91,26 @@ class _Identifier:
         self.groups = groups
 
     def find(self, wanted: Collection[int] | None) -> int | None:
-        if self.sheet.rows is not None:
+        if self.sheet.rows is not None or not self.others:
             return None
-        taken = frozenset(wanted or ())
-        for j in self.others:
-            if j in taken:
-                continue
-            if j in self.sheet.texts:
-                found = self.is_identifier(j, sure=wanted is None)
-            else:
-                found = j == self.others[0] and self.numbers_rows(j)
-            if found:
-                return j
-        return None
+        first = self.others[0]
+        if first in (wanted or ()):
+            return None
+        says_so = self.names_samples if first in self.sheet.texts else self.numbers_rows
+        return first if says_so(first) else None
 
-    def is_identifier(self, j: int, sure: bool) -> bool:
-        """Text at the left, or text that tells all rows apart.
-
-        Where the target is not known (not sure), such text might be the labels of few rows: it
-        must have the name of an identifier then.
-        """
-        cells, first = self.sheet.texts[j], self.is_first(j)
+    def names_samples(self, j: int) -> bool:
+        """Text that is neither numbers with slips nor, behind the groups, about something else."""
+        cells = self.sheet.texts[j]
         if is_decimal_comma(example(cells)):
             return False
         # 1, 2, 2b in a column that is called id are identifiers, not slips.
-        whole = first and self.is_named_so(j) and all(x.is_integer() for x in numbers_in(cells))
+        whole = self.is_named_so(j) and all(x.is_integer() for x in numbers_in(cells))
         if is_mistyped(cells) and not whole:
             return False
-        distinct = len(set(cells)) == len(cells)
-        return first or (distinct and (sure or self.is_named_so(j)))
-
-    def is_first(self, j: int) -> bool:
-        """At the left; after the groups, which stand there as identifiers do, by name only."""
+        # the groups stand where identifiers do
         behind_groups = self.groups is not None and self.groups < j
-        return j == self.others[0] and (not behind_groups or self.is_named_so(j))
+        return not behind_groups or self.is_named_so(j) or are_distinct(cells)
 
     def is_named_so(self, j: int) -> bool:
         return has_no_name(self.raw[j]) or names_rows(self.raw[j])

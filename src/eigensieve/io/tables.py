@@ -19,6 +19,7 @@ from scipy import sparse
 from eigensieve.errors import OptionError, TableError
 
 from ._cells import (
+    are_distinct,
     example,
     is_decimal_comma,
     is_mistyped,
@@ -92,7 +93,9 @@ def read_table(
     """Read a .csv, .tsv, .txt, .parquet, .npz or .h5ad table.
 
     Of an .h5ad file the features are the genes of .var_names, in .X or in a layer; target and
-    groups are columns of .obs, and the rows have the names of .obs_names.
+    groups are columns of .obs, and the rows have the names of .obs_names. Elsewhere a first column
+    of text (target, groups and ignored ones not counted) holds the names of the rows; text further
+    right is refused.
 
     Parameters
     ----------
@@ -231,8 +234,20 @@ class _Assembly:
         elif self.chosen:
             hint = "numbers are needed there"
         else:
-            hint = "use --ignore NAME to leave one out, or turn it into numbers"
+            move = self.about_row_names(odd)
+            hint = f"{move}use --ignore NAME to leave one out, or turn it into numbers"
         raise TableError(f"{len(odd)} {self.kind}(s) not numeric: {shown}{more}; {hint}")
+
+    def about_row_names(self, odd: list[int]) -> str:
+        """Advice where one of the columns of text may have been meant to name the rows."""
+        if self.sheet.rows is not None or self.roles.identifier is not None:
+            return ""
+        texts = self.sheet.texts
+        meant = [j for j in odd if names_rows(self.raw[j]) or are_distinct(texts[j])]
+        if not meant:
+            return ""
+        name = self.names[meant[0]]
+        return f"row names must be in the first column: move {name!r} there if it holds them, or "
 
     def evidence(self, j: int, rows: list[str]) -> str:
         """What keeps a column from being numeric, and where, if that is a slip."""
