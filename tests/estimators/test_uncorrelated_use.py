@@ -27,14 +27,44 @@ def test_shares_of_the_directions_in_the_separation() -> None:
     np.testing.assert_allclose(traces / traces.sum(), lda.explained_variance_ratio_, atol=1e-12)
 
 
-@pytest.mark.parametrize("estimator", [UncorrelatedLDA(), SparseUncorrelatedLDA()])
-def test_units_that_cost_digits_are_told_of(estimator) -> None:
+def test_units_that_cost_digits_are_told_of() -> None:
     X, y = shifted_classes(40, 200, 2)
     X[:, 7] *= 1e13
-    with pytest.warns(UserWarning, match="uncorrelated only up to"):
-        lda = clone(estimator).fit(X, y)
+    with pytest.warns(UserWarning, match="uncorrelated only up to .* scales of the columns"):
+        lda = SparseUncorrelatedLDA().fit(X, y)
     assert lda.rank_ == 39
-    clone(estimator).fit(X / [1e13 if j == 7 else 1.0 for j in range(200)], y)  # no warning
+    SparseUncorrelatedLDA().fit(X / [1e13 if j == 7 else 1.0 for j in range(200)], y)  # no warning
+
+
+@pytest.mark.parametrize("power", [30, 60])
+def test_units_that_cost_all_digits_are_refused(power: int) -> None:
+    """More samples than columns: the solution needs the small columns, too."""
+    X, y = shifted_classes(60, 6, 3)
+    unit = 10.0 ** (power * np.array([1, -1, 1, -1, 1, -1]))
+    with pytest.raises(InputError, match="scales of the columns differ too much; standardise"):
+        SparseUncorrelatedLDA().fit(X * unit, y)
+
+
+@pytest.mark.parametrize("p", [6, 100])
+def test_the_solution_is_that_of_smallest_norm_for_standardised_columns(p: int) -> None:
+    """By the pseudo-inverse: of all G with the same scores of the training rows."""
+    X, y = shifted_classes(40, p, 3)
+    X *= np.geomspace(1e-3, 1e3, p)
+    lda = UncorrelatedLDA().fit(X, y)
+    deviation = X.std(axis=0)
+    G = np.linalg.pinv((X - X.mean(axis=0)) / deviation) @ lda.transform(X)
+    np.testing.assert_allclose(lda.scalings_ * deviation[:, None], G, rtol=0, atol=1e-10)
+    family = UncorrelatedFamily.from_data(X, y)
+    assert family.contains(lda.scalings_, tol=1e-6)
+    assert UncorrelatedFamily.from_data(X, y, standardize=True).contains(lda.scalings_)
+
+
+def test_rows_too_nearly_dependent_are_told_of() -> None:
+    X, y = shifted_classes(40, 200, 2)
+    X[0] = X[1] + 1e-11 * X[0]  # of two classes
+    with pytest.warns(UserWarning, match="uncorrelated only up to .* rank_tol"):
+        UncorrelatedLDA(rank_tol=0.0).fit(X, y)
+    UncorrelatedLDA().fit(X, y)  # no warning
 
 
 def test_lda_probabilities_where_a_class_is_a_point() -> None:

@@ -22,6 +22,10 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
     rule: str
     rank_tol: float
     _takes_tables = True
+    # whether the factors are those of standardised columns, so that units do not matter
+    _standardizes = False
+    # what costs the scores their digits
+    _loss = "the scales of the columns differ too much; standardise them"
 
     @abstractmethod
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
@@ -30,7 +34,9 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
     def _fit(self, X: Any, y: ArrayLike | None) -> None:
         check_rule(self.rule, self.priors)
         data, code = self._take_data(X, y)
-        family = UncorrelatedFamily.from_data(data, code, rank_tol=self.rank_tol)
+        family = UncorrelatedFamily.from_data(
+            data, code, rank_tol=self.rank_tol, standardize=self._standardizes
+        )
         self.rank_ = family.rank
         self.canonical_correlations_ = family.correlations
         G = self._find_directions(family)
@@ -47,11 +53,11 @@ class UncorrelatedClassifier(ProjectedClassifier, ABC):
         return np.append(squares, np.zeros(m))[:m] / squares.sum()
 
     def _tell_if_inexact(self) -> None:
-        """Scores that should be uncorrelated and are not: the scales of columns differ too much."""
+        """Scores that should be uncorrelated and are not."""
         if self.orthogonality_error_ > LOST_DIGITS:
             warnings.warn(
-                f"the scores are uncorrelated only up to {self.orthogonality_error_:.0e}: the "
-                "scales of the columns differ too much; standardise them",
+                f"the scores are uncorrelated only up to {self.orthogonality_error_:.0e}: "
+                f"{self._loss}",
                 UserWarning,
                 stacklevel=3,
             )

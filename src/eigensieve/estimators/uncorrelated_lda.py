@@ -36,7 +36,9 @@ class UncorrelatedLDA(UncorrelatedClassifier):
 
     Attributes
     ----------
-    scalings_ : array (n_features, n_components), G, of smallest norm
+    scalings_ : array (n_features, n_components), G
+        Where there are many solutions (p >= n), that of smallest norm for columns of unit variance,
+        so that units do not matter.
     canonical_correlations_ : array (rank(S_b),), descending; all 1 for independent samples
     explained_variance_ratio_ : share of each direction in the class separation, trace(G'S_b G)
     rank_ : rank(S_t)
@@ -74,6 +76,9 @@ class UncorrelatedLDA(UncorrelatedClassifier):
     >>> round(lda.score(X, y), 2)
     1.0
     """
+
+    _standardizes = True
+    _loss = "rows or columns are too nearly dependent; raise rank_tol"
 
     def __init__(
         self,

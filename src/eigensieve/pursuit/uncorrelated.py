@@ -47,6 +47,8 @@ class UncorrelatedFamily:
     P : array (g, q), orthonormal; q = rank(S_b), at most n_classes - 1
     correlations : array (q,), the canonical correlations, descending
     means : array (K, p), of the classes
+    scale : array (p,), what the columns were divided by: ones, or with ``standardize`` deviations
+        ``rows``, ``singular_values`` and ``target`` are about X / scale, `member` about X.
 
     Examples
     --------
@@ -68,9 +70,12 @@ class UncorrelatedFamily:
     P: np.ndarray
     correlations: np.ndarray
     means: np.ndarray
+    scale: np.ndarray
 
     @classmethod
-    def from_data(cls, X: Any, y: ArrayLike, *, rank_tol: float = RANK_TOL) -> UncorrelatedFamily:
+    def from_data(
+        cls, X: Any, y: ArrayLike, *, rank_tol: float = RANK_TOL, standardize: bool = False
+    ) -> UncorrelatedFamily:
         """From samples (n, p) and labels (n,).
 
         The samples may be a sparse matrix, a table that is read in blocks, or an array of torch or
@@ -79,6 +84,9 @@ class UncorrelatedFamily:
         Singular values of the centred samples, columns scaled to unit variance, count as zero below
         ``rank_tol`` times the largest, and so do canonical correlations below ``rank_tol``: two
         samples that are nearly equal must not define a direction, in whatever units.
+
+        The solutions are the same in any units. Where there are many (p >= n), the one of smallest
+        norm is not: ``standardize`` takes it, and the factors, for columns of unit variance.
         """
         check_number(rank_tol, "rank_tol", 0.0, 0.1, "a number in [0, 0.1]")
         labels = to_numpy(y)
@@ -86,9 +94,12 @@ class UncorrelatedFamily:
         classes, code = np.unique(labels, return_inverse=True)
         if classes.size < 2:
             raise InputError(f"y has one class only ({str(classes[0])!r}); two are needed")
-        found = SampleFactors.of(open_table(X), code, rank_tol)
+        found = SampleFactors.of(open_table(X), code, rank_tol, standardize)
         P, correlations = _discriminate(found.reach, rank_tol)
-        return cls(found.mean, found.rows, found.sizes, found.left, P, correlations, found.means)
+        return cls(
+            found.mean, found.rows, found.sizes, found.left, P, correlations, found.means,
+            found.scale,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         n, p = len(self.left), self.rows.shape[1]
@@ -135,7 +146,7 @@ class UncorrelatedFamily:
             The directions beyond q do not separate the classes; unless ``M1`` says otherwise they
             are those of largest variance.
         M1 : array (g, l - q), orthonormal and orthogonal to P
-        M2 : array (p, l), orthogonal to the samples: U'M2 = 0
+        M2 : array (p, l), orthogonal to the centred samples
         Z : array (l, l), orthogonal
         """
         wide = self._complete(n_components, M1)
@@ -146,7 +157,7 @@ class UncorrelatedFamily:
             q = self.least_dimension
             G[:, q:] = fix_signs(G[:, q:])
         if M2 is not None:
-            free = _shaped(M2, G.shape, "M2")
+            free = _shaped(M2, G.shape, "M2") * self.scale[:, None]
             unit = max(np.abs(free).max(initial=0.0), np.abs(G).max(initial=0.0))
             _near(self.rows @ free, 0.0, unit, "M2 is not orthogonal to U")
             G = G + free
@@ -154,7 +165,7 @@ class UncorrelatedFamily:
             turn = _shaped(Z, (G.shape[1],) * 2, "Z")
             _near(turn.T @ turn, np.eye(len(turn)), 1.0, "Z is not orthogonal")
             G = G @ turn
-        return G
+        return np.asarray(G / self.scale[:, None])
 
     def polish(self, x: np.ndarray, Z: np.ndarray | None = None) -> np.ndarray:
         """x (p, q) with rows x = target Z to the digits that the samples allow, not only the rows.
@@ -215,7 +226,7 @@ class UncorrelatedFamily:
             raise InputError(
                 f"G has {len(directions)} rows; there are {self.rows.shape[1]} columns"
             )
-        W = self.singular_values[:, None] * (self.rows @ directions)
+        W = self.singular_values[:, None] * (self.rows @ (directions * self.scale[:, None]))
         q, size = self.least_dimension, W.shape[1]
         if not q <= size <= self.rank:
             return False
