@@ -14,6 +14,7 @@ import eigensieve as es
 from eigensieve.errors import InputError, OptionError, VerificationError
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.solution import Status
+from tests.oracles.exact import ExactPencil
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,56 @@ def test_a_true_solution_passes(pencil: es.Pencil, solution: es.Solution) -> Non
 def test_a_false_solution_does_not(pencil: es.Pencil, solution, change, says: str) -> None:
     with pytest.raises(VerificationError, match=says):
         dataclasses.replace(solution, **change(solution)).verify(pencil)
+
+
+def nearly_singular(seed: int) -> tuple[es.Pencil, int, str]:
+    """A table without shrinkage, or near-copies; half of them with all features chosen."""
+    rng = np.random.default_rng([seed, 25])
+    n, p = int(rng.integers(4, 12)), int(rng.integers(2, 9))
+    if rng.random() < 0.5:
+        X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-3, 3, size=p)
+        i, j = rng.choice(p, 2, replace=False)
+        X[:, j] = X[:, i] + 10.0 ** rng.uniform(-8, -1) * X[:, j]
+        s = 10.0 ** rng.uniform(-12, -6) if rng.random() < 0.5 else 0.0
+        pencil = es.lda_pencil(X, np.arange(n) % int(rng.integers(2, 4)), s)
+    else:
+        B = np.corrcoef(rng.normal(size=(p, p + 3)))
+        i, j = rng.choice(p, 2, replace=False)
+        B[j] = B[:, j] = B[i]
+        B[j, j], B[i, j], B[j, i] = 1.0, *[1 - 10.0 ** rng.uniform(-12, -6)] * 2
+        H = rng.normal(size=(int(rng.integers(1, p + 1)), p)) * 10.0 ** rng.uniform(0, 4, size=p)
+        pencil = es.Pencil(H.T @ H, B)
+    k = p if rng.random() < 0.5 else int(rng.integers(1, p + 1))
+    return pencil, k, ("lambda_max", "trace", "logdet")[rng.integers(3)]
+
+
+def provable_rounding(pencil: es.Pencil, solution: es.Solution) -> float:
+    """What rounding the entries of A and B may do to the objective, generously: 100 k^2 times."""
+    small = pencil.restrict(solution.support)
+    d = 1.0 / np.sqrt(small.diag_B)
+    A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
+    least, size = np.linalg.eigvalsh(B)[0], np.abs(A).max()
+    value = 1.0 if solution.criterion == "logdet" else float(solution.values[0])
+    return 100 * solution.k**2 * np.finfo(float).eps * (value + size) / least
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_nearly_singular_B_in_exact_arithmetic(block: int) -> None:
+    """True solutions pass, so do their exact values; what is off by more than rounding does not."""
+    for seed in range(100 * block, 100 * (block + 1)):
+        pencil, k, criterion = nearly_singular(seed)
+        solution = es.solve(pencil, k, criterion=criterion)
+        solution.verify(pencil)
+        exact = ExactPencil(pencil).value(
+            solution.support, criterion, solution.objective, pencil.scale
+        )
+        open_ = {"bound": np.inf, "status": Status.FEASIBLE}
+        dataclasses.replace(solution, objective=exact, **open_).verify(pencil)
+        size = exact if criterion == "logdet" else max(exact, pencil.scale)
+        off = 3e-8 * size + provable_rounding(pencil, solution)
+        for wrong in (exact - off, exact + off):
+            with pytest.raises(VerificationError):
+                dataclasses.replace(solution, objective=wrong, **open_).verify(pencil)
 
 
 def test_gap_is_relative_to_the_scale_near_zero(solution: es.Solution) -> None:
