@@ -148,11 +148,10 @@ class Solution:
         size = max(abs(objective), unit if self.criterion != "logdet" else 1e-300)
         if graded and self.criterion == "logdet":
             hidden = graded_rounding(A, B)
-        else:  # round-off of this set, and of a factor of the whole A if that was used
-            own_digits = is_graded(pencil.diag_A, pencil.diag_B)  # of every column of that factor
-            size_of_factor = float(np.abs(A).max()) if own_digits else pencil.scale
+        else:
             hidden = value_rounding(values, A, B, self.criterion)
-            hidden += 8 * S.size * EPS * size_of_factor
+            if not is_graded(pencil.diag_A, pencil.diag_B):
+                hidden += _factor_rounding(values, pencil.scale, B, self.criterion)
         _close(self.objective, objective, tol * size + hidden, "objective")
         _verify_vectors(A, B, self.loadings / d[:, None], self.values, tol, 100 * tol * unit)
         if not self.bound >= self.objective - tol * size:
@@ -221,6 +220,16 @@ def _verify_vectors(
     _close(np.einsum("ij,ij->j", x, B @ x), np.ones(values.size), tol + slack, "x'Bx")
     slack = eps * (np.abs(A) @ np.abs(x) + rough * np.abs(values))
     _close(A @ x, (B @ x) * values, residual + slack, "A x = value B x")
+
+
+def _factor_rounding(values: np.ndarray, scale: float, B: np.ndarray, criterion: str) -> float:
+    """What a factor of the whole A, of this scale and rounded as such, may do to the criterion."""
+    if criterion == "lambda_max":  # does without
+        return 0.0
+    error = value_rounding(np.zeros(1), np.array([[scale]]), B, "lambda_max")
+    if criterion == "trace":
+        return error * values.size
+    return float(np.log1p(error / (1.0 + np.maximum(values, 0.0))).sum())
 
 
 def _possible_counts(values: np.ndarray, blur: float) -> range:

@@ -61,28 +61,33 @@ def deletion_costs(kind: int, P: np.ndarray, second: np.ndarray, u: int, costs: 
 def count_stuck(
     kind: int, P: np.ndarray, second: np.ndarray, diag: np.ndarray, i: int, u: int, slack: float
 ) -> int:
-    """How many of the features after i cannot be deleted once i is: each costs >= slack."""
+    """How many of the features after i cannot be deleted once i is: each costs >= slack.
+
+    Not where rounding has left nothing of the diagonal that a cost is a share of.
+    """
     count = 0
     share = 1.0 / P[i, i]
     if kind == RANK_ONE:
         ratio = second[0, i] * share
         for b in range(i + 1, u):
             p = P[i, b]
-            x = second[0, b] - p * ratio
-            if x * x >= slack * (diag[0, b] - p * p * share):
+            x, left = second[0, b] - p * ratio, diag[0, b] - p * p * share
+            if left > 0.0 and x * x >= slack * left:
                 count += 1
     elif kind == TRACE:
         own = second[i, i]
         for b in range(i + 1, u):
             p = P[i, b]
             g = p * share
-            if diag[1, b] - g * (2.0 * second[i, b] - g * own) >= slack * (diag[0, b] - p * g):
+            left = diag[0, b] - p * g
+            if left > 0.0 and diag[1, b] - g * (2.0 * second[i, b] - g * own) >= slack * left:
                 count += 1
     else:
         times, other = math.exp(slack), 1.0 / second[i, i]
         for b in range(i + 1, u):
             p, q = P[i, b], second[i, b]
-            if diag[0, b] - p * p * share >= times * (diag[1, b] - q * q * other):
+            left = diag[1, b] - q * q * other
+            if left > 0.0 and diag[0, b] - p * p * share >= times * left:
                 count += 1
     return count
 
@@ -222,6 +227,8 @@ def explain(K: np.ndarray, m: int, is_log: bool) -> float:
             for a in range(m):
                 C[s, t] += K[s, a] * K[t, a]
     value = log_det(C)
+    if value == np.inf:
+        return value
     for s in range(c):
         for b in range(m, K.shape[1]):
             K[s, b] /= C[s, s]

@@ -82,9 +82,10 @@ def reduce(
 ) -> tuple[float, float, np.ndarray, np.ndarray]:
     """What is left when some features are chosen: a problem of the same kind on the free ones.
 
-    H is (p, c), A = H H'. Returns the value of the chosen set, the sum of 1/pivot (inf: they are
-    dependent), and B and H of the rest: for every set T of free features the value of
-    chosen + T is the value of the chosen plus that of T in the reduced problem.
+    H is (p, c), A = H H'. Returns the value of the chosen set (inf: beside A nothing is left of
+    B), the sum of 1/pivot (inf: they are dependent), and B and H of the rest: for every set T of
+    free features the value of chosen + T is the value of the chosen plus that of T in the reduced
+    problem.
     """
     m, u, c = chosen.size, free.size, H.shape[1]
     index = np.concatenate((chosen, free))
@@ -101,7 +102,9 @@ def reduce(
     if shaky < np.inf and is_log:
         C = K[:m].T @ K[:m] + np.eye(c)
         value = log_det(C)
-        for a in range(m, m + u):  # K C^-1/2: the directions that are explained count less
+        for a in range(
+            m, m + u if value < np.inf else m
+        ):  # K C^-1/2: the directions that are explained count less
             for s in range(c):
                 K[a, s] /= C[s, s]
                 for t in range(s + 1, c):
@@ -151,7 +154,7 @@ def reduce_to_free(problem: LeapsProblem, state: np.ndarray) -> tuple[bool, Rest
     base, shaky, B, H = reduce(problem.B, problem.H, np.flatnonzero(state == 1), free, is_log)
     u = free.size
     P, second, U = np.zeros((u, u)), np.zeros((1, u)), B.copy()
-    if not (shaky < np.inf and factorize(U, u)):
+    if not (base < np.inf and shaky < np.inf and factorize(U, u)):
         return False, Rest(free, B, H, P, second, base, np.inf, np.inf, shaky)
     invert(U, u, P)
     X, fine = P @ H, True
