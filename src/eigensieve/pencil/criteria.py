@@ -71,13 +71,23 @@ def factor_eigenvalues(H: np.ndarray, B: np.ndarray) -> np.ndarray:
     return values
 
 
-def factor_rounding(values: np.ndarray, B: np.ndarray, criterion: str) -> float:
-    """How far round-off may put the criterion off that `factor_eigenvalues` give."""
-    least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
-    error = 8 * len(B) * EPS * np.sqrt(values * values.max()) / least
+def factor_rounding(
+    values: np.ndarray, B: np.ndarray, criterion: str, factor_error: float
+) -> float:
+    """How far the criterion may be off that `factor_eigenvalues` give.
+
+    By round-off, and by the error of the factor itself (`Pencil.factor_error`).
+    """
+    least = _surely_below(B)
+    error = (8 * len(B) * EPS * np.sqrt(values * values.max()) + factor_error) / least
     if criterion == "logdet":
         return float(np.sum(np.log1p(error / (1.0 + values))))
     return float(error.sum())
+
+
+def _surely_below(B: np.ndarray) -> float:
+    """No eigenvalue of B (of unit diagonal) is smaller, however it was rounded; not below TINY."""
+    return max(float(np.linalg.eigvalsh(B)[0]) - 8 * len(B) * EPS, TINY)
 
 
 def criterion_unit(scale: float, criterion: str) -> float:
@@ -91,7 +101,7 @@ def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: 
     An eigen-solver leaves eps of the largest eigenvalue on each of them, and rounding A and B
     themselves moves an eigenvalue by eps (|A| + |value| |B|) over the smallest eigenvalue of B.
     """
-    least = max(float(np.linalg.eigvalsh(B)[0]), EPS)
+    least = _surely_below(B)
     if criterion == "logdet" and values[0] > DOMINANT:  # by determinants
         return 8 * len(B) * EPS * (1.0 + float(np.abs(A).max())) / least
     size = np.abs(values)

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from ..errors import OptionError, PencilError
 from .checks import MAX_SIZE, MIN_SIZE, check_blocks, finite, symmetric
-from .criteria import EPS, fix_signs
+from .criteria import EPS, NOISE, fix_signs
 from .magnitudes import LARGEST
 from .pencil import PSD_TOL, Pencil, identity_columns
 from .row_factor import RowFactor, column_squares, turn_rows, weighted_gram
@@ -217,7 +217,7 @@ class FactorPencil(Pencil):
         if self.core is None:
             return self.H, np.ones(len(self.H))
         values, vectors = linalg.eigh(self.core)
-        keep = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
+        keep = np.abs(values) > NOISE * np.abs(values).max(initial=1e-300)
         H = turn_rows((vectors[:, keep] * np.sqrt(np.abs(values[keep]))).T, self.H)
         signs = np.sign(values[keep])
         if self.is_psd and signs.min(initial=1.0) < 0:
@@ -250,8 +250,17 @@ class FactorPencil(Pencil):
         return bool(least < -SURELY * largest)
 
     @cached_property
-    def is_rank_one(self) -> bool:
-        return len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
+    def beside_rank_one(self) -> float:
+        is_one = len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
+        return 0.0 if is_one else np.inf
+
+    @cached_property
+    def factor_error(self) -> float:
+        if self.core is None:
+            return 0.0
+        # what `spectral_factor` leaves out of C; H'H has no larger eigenvalue than its trace
+        norm = float(np.abs(linalg.eigvalsh(self.core)).max())
+        return NOISE * norm * float((column_squares(self.H) / self.diag_B).sum())
 
     @cached_property
     def scales(self) -> np.ndarray:

@@ -20,11 +20,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
 from .checks import MAX_SIZE, MIN_SIZE, check_blocks, require_positive_definite, symmetric
-from .criteria import DOMINANT, NOISE, fix_signs, generalized_eigh
+from .criteria import EPS, NOISE, fix_signs, generalized_eigh
 from .grading import graded_factor, is_graded, unit_form
 from .recipe import Recipe
 
 PSD_TOL = 1e-9
+# What may be missing of A, as the criteria see it through B^-1, where A is taken for aa'.
+RANK_ONE_TOL = 1e-8
+# Below this smallest eigenvalue of B even the smallest eigenvalues of A may count.
+WELL_CONDITIONED = 1e-3
 # So many leading eigenvectors are remembered.
 MAX_KEPT_EIGENVECTORS = 3
 # Above this many features they are found by iteration where that will do.
@@ -92,6 +96,7 @@ class Pencil:
         if factor is not None:  # A = factor' factor: spare the eigen-decompositions below
             pencil.__dict__["spectral_factor"] = (factor, np.ones(len(factor)))
             pencil.__dict__["is_psd"] = True
+            pencil._is_factor_given = True
         return pencil
 
     def __repr__(self) -> str:
@@ -99,6 +104,8 @@ class Pencil:
 
     # -- what it can do, for solvers that have a choice ---------------------------------
 
+    # whether A is defined by its `spectral_factor`, and not the other way round
+    _is_factor_given: bool = False
     # whether its columns are at hand; otherwise `load` and `parts` read them from disk
     in_memory: bool = True
     has_A_on_disk: bool = False
@@ -172,6 +179,11 @@ class Pencil:
         d = 1.0 / np.sqrt(self.diag_B)
         smallest = linalg.eigvalsh(self._B * np.outer(d, d), subset_by_index=[0, 0])[0]
         return self.diag_B * max(float(smallest) - 1e-14 * self.size, 1e-300)
+
+    @property
+    def least_B(self) -> float:
+        """No eigenvalue of B is smaller, in the units where diag(B) = 1."""
+        return float((self.diagonal_below / self.diag_B).min())
 
     @cached_property
     def diag_A(self) -> np.ndarray:
@@ -254,16 +266,38 @@ class Pencil:
 
     @cached_property
     def spectral_factor(self) -> tuple[np.ndarray, np.ndarray]:
-        """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1."""
+        """H (c, p) and the diagonal of C with A = H' diag(C) H, C = +1 or -1.
+
+        But for `factor_error`: of small eigenvalues of A those are left out that B^-1 does not
+        magnify to anything that counts.
+        """
+        if self.is_rank_one:
+            j = int(np.argmax(self.diag_A / self.diag_B))
+            return self._A[None, j] / np.sqrt(self.diag_A[j]), np.ones(1)
         if self.is_psd and is_graded(self.diag_A, self.diag_B):
             H = graded_factor(self._A)
             return H, np.ones(len(H))
         d = np.sqrt(self.diag_B)  # unit diagonal of B: columns of very different scale survive
         values, vectors = linalg.eigh(self._A / np.outer(d, d))
         size = values if self.is_psd else np.abs(values)  # negative ones are then round-off
-        keep = size > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
+        least = NOISE if self.least_B > WELL_CONDITIONED else 0.0
+        keep = size > least * max(np.abs(values).max(initial=0.0), 1e-300)
         H = vectors[:, keep].T * np.sqrt(np.abs(values[keep]))[:, None] * d
         return np.ascontiguousarray(H), np.sign(values[keep])
+
+    @cached_property
+    def factor_error(self) -> float:
+        """How far A is from its `spectral_factor`: no eigenvalue of the difference is larger.
+
+        In the units where diag(B) = 1.
+        """
+        if self._is_factor_given:
+            return 0.0
+        d = 1.0 / np.sqrt(self.diag_B)
+        H, signs = self.spectral_factor
+        H = H * d
+        rest = np.abs(self._A * np.outer(d, d) - (H.T * signs) @ H).sum(axis=1)
+        return float(rest.max()) + EPS * self.size * self.scale
 
     @cached_property
     def is_psd(self) -> bool:
@@ -281,20 +315,25 @@ class Pencil:
         values = linalg.eigvalsh(scaled)
         return bool(values[0] >= -PSD_TOL * max(abs(values[-1]), abs(values[0])))
 
-    @cached_property
+    @property
     def is_rank_one(self) -> bool:
-        """Whether A = aa': then all criteria order the sets alike."""
+        """Whether A = aa', but for `beside_rank_one`: then all criteria order the sets alike."""
+        return self.beside_rank_one <= RANK_ONE_TOL * np.log1p(self.scale)
+
+    @cached_property
+    def beside_rank_one(self) -> float:
+        """What there is in A beside aa': no criterion of any set has more of it."""
+        if self._is_factor_given:
+            return 0.0 if len(self.spectral_factor[0]) == 1 else np.inf
         j = int(np.argmax(self.diag_A / self.diag_B))
         pivot, a = self.diag_A[j], self._A[:, j]
         if pivot <= 0:
-            return False
+            return np.inf
         d = 1.0 / np.sqrt(self.diag_B)
-        rest = np.abs(self._A - np.outer(a, a / pivot)) * np.outer(d, d)
-        # below the round-off of its own features, or too small to count beside 1 and the largest
-        own = np.sqrt(np.maximum(self.diag_A, 0.0)) * d
-        return bool(
-            np.all(rest <= NOISE * np.maximum(np.outer(own, own), min(self.scale, DOMINANT)))
-        )
+        first = np.outer(a * d, a * d / pivot)
+        rest = np.linalg.norm(self._A * np.outer(d, d) - first) + EPS * np.linalg.norm(first)
+        # B^-1 magnifies it, and a trace adds up as many eigenvalues as there are features
+        return float(np.sqrt(self.size) * rest / self.least_B)
 
     @property
     def scale(self) -> float:
@@ -317,6 +356,10 @@ class Pencil:
     def take(self, index: np.ndarray) -> Pencil:
         """The pencil of a subset of the features, in the same form."""
         part = self.restrict(index)
+        if self._is_factor_given:
+            factor = self.spectral_factor[0][:, index]
+            part = Pencil._trusted(part.A, part._B, factor)
+            part.criterion = self.criterion
         part.blocks = None if self.blocks is None else self.blocks[index]
         return part
 

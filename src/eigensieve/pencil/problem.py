@@ -24,7 +24,7 @@ from .criteria import (
 )
 from .grading import graded_eigh, graded_rounding, is_graded
 from .pencil import Pencil
-from .solution import Solution, Status
+from .solution import GAP_TOL, Solution, Status, relative_gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,9 @@ class Problem:
             H = self.pencil.spectral_factor[0][:, np.asarray(support, dtype=np.intp)] * d
             values = factor_eigenvalues(H, B)
             score = score_values(values, self.criterion)
-            return score, lambda: factor_rounding(values, B, self.criterion)
+            return score, lambda: factor_rounding(
+                values, B, self.criterion, self.pencil.factor_error
+            )
         values, _ = small.eigh()
         A = small.A * np.outer(d, d)
         return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
@@ -151,37 +153,50 @@ class Problem:
         *,
         status: Status,
         solver: str,
+        bound: float = np.inf,
+        gap_tol: float = GAP_TOL,
         **details: Any,
     ) -> Solution:
         """The full `Solution` of a set: eigenvectors, values and objective from scratch.
 
-        The budget is that of the search, if there was one.
+        The budget is that of the search, if there was one. ``bound`` is what was proved of the
+        other sets; the rounding of this one is added here, and here alone it is decided whether
+        the solution is OPTIMAL.
         """
         if budget is not None:
-            details = {"gap_tol": budget.gap_tol, "seconds": budget.seconds, **details}
+            gap_tol, details = budget.gap_tol, {"seconds": budget.seconds, **details}
         S = np.sort(np.asarray(support, dtype=np.intp))
-        small = self.pencil.restrict(S)
-        objective = self.score(S)
-        if self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B):
-            values, vectors = graded_eigh(small.A, small.B)
-            m = values.size
-        else:
-            values, vectors = small.eigh()
-            m = 1 if self.criterion == "lambda_max" else count_positive(values)
+        objective, rounding = self._examine(S)
         if S.size in (self.pencil.size, self.include.size):  # there is no other choice
-            status, details["bound"] = Status.OPTIMAL, objective
+            status, bound = Status.GAP_LIMIT, objective
+        if np.isfinite(bound):
+            bound = max(bound, objective + rounding())
+        if relative_gap(objective, bound, self.unit) <= gap_tol:
+            status = Status.OPTIMAL
+        values, vectors = self._eigenvectors(S)
         return Solution(
             support=_frozen(self.to_original[S]),
-            loadings=_frozen(fix_signs(vectors[:, :m])),
-            values=_frozen(values[:m]),
+            loadings=_frozen(fix_signs(vectors)),
+            values=_frozen(values),
             objective=objective,
             status=status,
             criterion=self.criterion,
             solver=solver,
             n_features=self.n_features,
             scale=self.unit,
+            bound=bound,
+            gap_tol=gap_tol,
             **details,
         )
+
+    def _eigenvectors(self, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The eigenvalues that make the criterion, and their vectors."""
+        small = self.pencil.restrict(S)
+        if self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B):
+            return graded_eigh(small.A, small.B)
+        values, vectors = small.eigh()
+        m = 1 if self.criterion == "lambda_max" else count_positive(values)
+        return values[:m], vectors[:, :m]
 
 
 def make_problem(

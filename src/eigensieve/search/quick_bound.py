@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..pencil.grading import MAX_CANCELLATION
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
@@ -57,7 +56,7 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
     c = _rank(pencil)
     is_cheap = c * c * pencil.size <= MAX_WORK * pencil.speed
     if work.criterion != "lambda_max":
-        return target.outward(_perspective_bound(work, support)) if is_cheap else np.inf
+        return target.proved(_perspective_bound(work, support)) if is_cheap else np.inf
     if pencil.factors and c * c * pencil.size > SPECTRAL_WORK:
         return np.inf
     bound = spectral_upper_bound(problem)
@@ -104,7 +103,7 @@ def _perspective_bound(problem: Problem, support: np.ndarray) -> float:
     weights = np.zeros(problem.pencil.size)
     weights[support] = 1.0
     scaled = ScaledPencil(problem)
-    if scaled.cancellation > MAX_CANCELLATION:
+    if scaled.is_blurred:
         return hadamard_bound(problem)
     return relax_all(problem, scaled, start_state(problem), weights).bound
 
@@ -123,5 +122,5 @@ def hadamard_bound(problem: Problem) -> float:
 
 def hadamard_gains(pencil: Pencil) -> np.ndarray:
     """What every feature can add to a log-det; no set has more than the sum of its features."""
-    gains: np.ndarray = np.log((pencil.diag_A + pencil.diag_B) / pencil.diagonal_below)
+    gains: np.ndarray = np.log(pencil.diag_A + pencil.diag_B) - np.log(pencil.diagonal_below)
     return gains * (1 + ROUNDING)

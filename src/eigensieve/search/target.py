@@ -9,7 +9,7 @@ import numpy as np
 
 from ..pencil.budget import Budget
 from ..pencil.problem import Problem
-from ..pencil.solution import Solution, Status, relative_gap
+from ..pencil.solution import Solution, Status
 
 # What a search knows of a feature.
 FREE, IN, OUT = 0, 1, -1
@@ -38,6 +38,11 @@ class Target:
     def outward(self, value: float) -> float:
         """A value or bound of the search, in the criterion that was asked for."""
         return math.log1p(value) if self._is_log else value
+
+    def proved(self, bound: float) -> float:
+        """What a bound of the search says of the criterion that was asked for."""
+        beside = self.asked.pencil.beside_rank_one if self.problem is not self.asked else 0.0
+        return self.outward(bound) + beside
 
     def inward(self, value: float) -> float:
         """A value or bound of the criterion that was asked for, in that of the search."""
@@ -68,21 +73,14 @@ class Outcome:
 
 
 def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
-    """The `Solution` of a search: OPTIMAL only if the gap that was asked for is closed."""
-    problem = target.asked
-    value = problem.score(outcome.support)
-    bound = max(target.outward(outcome.bound), problem.ceiling(outcome.support))
-    status = outcome.stopped or Status.GAP_LIMIT
-    if relative_gap(value, bound, problem.unit) <= budget.gap_tol:
-        status = Status.OPTIMAL
-    return problem.solution(
+    """The `Solution` of a search."""
+    return target.asked.solution(
         outcome.support,
-        status=status,
+        budget,
+        status=outcome.stopped or Status.GAP_LIMIT,
         solver=solver,
-        bound=bound,
-        gap_tol=budget.gap_tol,
+        bound=target.proved(outcome.bound),
         n_nodes=outcome.n_nodes,
-        seconds=budget.seconds,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...pencil.criteria import EPS
 from ...pencil.grading import align, cancellation, is_graded
 from ...pencil.problem import Problem
 from ..solver import Solver
@@ -35,7 +36,7 @@ def choose_algorithm(problem: Problem) -> str:
         return "levelset"
     if problem.quota is not None:
         return "leaps"
-    if pencil.factors or pencil.size > SMALL:
+    if pencil.size > SMALL:
         return "perspective"
     if problem.criterion == "logdet" and pencil.scale < FAINT:
         return "perspective"  # it keeps the digits of a log-det near zero
@@ -54,7 +55,10 @@ def _has_cancellation(problem: Problem) -> bool:
     if not is_graded(pencil.diag_A, pencil.diag_B):
         return False
     H = pencil.spectral_factor[0]
-    return isinstance(H, np.ndarray) and cancellation(align(H / np.sqrt(pencil.diag_B))) > GRADED
+    if not isinstance(H, np.ndarray):
+        return False
+    hidden = cancellation(align(H / np.sqrt(pencil.diag_B))) + pencil.factor_error / EPS
+    return hidden > GRADED * pencil.least_B
 
 
 SOLVER = Solver(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ...errors import OptionError
 from ...pencil.budget import Budget
+from ...pencil.criteria import EPS
 from ...pencil.grading import is_graded
 from ...pencil.problem import Problem
-from ...pencil.solution import Solution, Status, relative_gap
+from ...pencil.solution import Solution, Status
 from ..secular import TIE, first_max
 from ..solver import Solver
 
@@ -31,35 +32,49 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
             "use a smaller k or another solver"
         )
     A, B = _unit_diagonal(problem)
-    # of sets with features of very different size even the order may be hidden by round-off
-    is_blurred = problem.criterion == "logdet" and is_graded(np.diag(A), np.diag(B))
+    hidden = _most_hidden(problem)
     best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
         scores = _scores(A, B, batch, problem.criterion)
         i = first_max(scores)
         if best_set is None or scores[i] > best + TIE * abs(best):
             best, best_set = float(scores[i]), batch[i]
-        if is_blurred:
-            ceiling = max(ceiling, *(problem.ceiling(members) for members in batch))
+        # even the order of the sets may be hidden by round-off, of some more than of others
+        for j in np.argsort(-scores, kind="stable"):
+            if scores[j] + hidden(scores[j]) <= ceiling:
+                break
+            ceiling = max(ceiling, problem.ceiling(batch[j]))
         seen += len(batch)
         budget.report("exhaustive", "search", seen, total=count, objective=best)
         status = budget.stop()
         if status is not None:
             break
     assert best_set is not None
-    bound = np.inf if status is not None else max(ceiling, problem.ceiling(best_set))
-    if status is None:
-        gap = relative_gap(problem.score(best_set), bound, problem.unit)
-        status = Status.OPTIMAL if gap <= budget.gap_tol else Status.GAP_LIMIT
     return problem.solution(
         best_set,
-        status=status,
+        budget,
+        status=status or Status.GAP_LIMIT,
         solver="exhaustive",
-        gap_tol=budget.gap_tol,
         n_nodes=seen,
-        seconds=budget.seconds,
-        bound=bound,
+        bound=np.inf if status is not None else ceiling,
     )
+
+
+def _most_hidden(problem: Problem) -> Callable[[float], float]:
+    """What round-off may at most hide of a set with a given score."""
+    pencil, k = problem.pencil, problem.k
+    if problem.criterion == "logdet" and is_graded(pencil.diag_A, pencil.diag_B):
+        return lambda score: np.inf
+    is_log = problem.criterion == "logdet"
+    share = 16 * k * EPS / pencil.least_B
+    others = (pencil.factor_error + 8 * k * EPS * pencil.scale) / pencil.least_B
+
+    def hidden(score: float) -> float:
+        largest = np.expm1(score) if is_log else abs(score)
+        error = share * largest + others
+        return k * float(np.log1p(error) if is_log else error)
+
+    return hidden
 
 
 def _unit_diagonal(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

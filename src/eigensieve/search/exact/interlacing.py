@@ -46,6 +46,7 @@ def solve_interlacing(
     start: Sequence[int] | None = None,
     n_starts: int | None = None,
     max_nodes: int | None = None,
+    audit: bool = False,
     random_state: int | None = None,
 ) -> Solution:
     """Branch and bound with the bound of the remaining superset.
@@ -57,6 +58,7 @@ def solve_interlacing(
     start : a set of any size to begin with, beside the greedy ones
     n_starts : further starts of the local search
     max_nodes : nodes (eigenvalue problems) after which the search ends
+    audit : check, in exact integers, that closed and open subproblems cover every set once
     """
     for name, value, known in (("search", search, SEARCHES), ("order", order, ORDERS)):
         check_choice(value, name, known)
@@ -69,6 +71,7 @@ def solve_interlacing(
     bounds = _Bounds(target.problem)
     features = _by_deletion_cost(bounds, budget) if order == "sorted" else problem.features
     run = _Run(target, budget, bounds, most, search == "best", support)
+    run.coverage = CoverageCount(target.problem, audit)
     return finish(run.search(features), target, budget, "interlacing")
 
 

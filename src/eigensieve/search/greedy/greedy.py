@@ -25,7 +25,7 @@ from ...pencil.checks import check_choice, check_flag, check_k
 from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.row_factor import is_small as is_small_table
-from ...pencil.solution import Solution, Status, relative_gap
+from ...pencil.solution import Solution, Status
 from ..column_generation import Trail, generate
 from ..moves import can_refine_many, starting_supports
 from ..secular import first_max
@@ -272,8 +272,6 @@ def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Pl
     if problem.k == 1:
         support, bound = _best_single(problem)
         status = Status.CONVERGED
-        if relative_gap(problem.score(support), bound, problem.unit) <= budget.gap_tol:
-            status = Status.OPTIMAL
     return problem.solution(
         support, budget, status=status, solver="greedy", bound=bound, n_iter=n_iter
     )

@@ -53,15 +53,12 @@ def solve_dspca(
     if swap and not status.is_early and status is not Status.OPTIMAL:
         support, _, _ = swap_refine(problem, support, budget)
         status = budget.stop() or status
-    bound = max(relaxation.upper, problem.ceiling(support))
-    if relative_gap(problem.score(support), bound, problem.unit) <= budget.gap_tol:
-        status = Status.OPTIMAL
     return problem.solution(
         support,
         budget,
-        status=status,
+        status=Status.GAP_LIMIT if status is Status.OPTIMAL else status,
         solver="dspca",
-        bound=bound,
+        bound=relaxation.upper,
         n_iter=relaxation.n_iter,
     )
 

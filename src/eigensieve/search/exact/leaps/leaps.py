@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ....pencil.budget import Budget
+from ....pencil.criteria import EPS
 from ....pencil.factor_pencil import dense_rows
 from ....pencil.grading import MAX_CANCELLATION, align, cancellation, is_graded
 from ....pencil.problem import Problem
@@ -62,6 +63,7 @@ class LeapsTree:
                 H.T
             )  # not below 1: a difference of logarithms is no more exact than that
         self.is_blurred = kind == LOGDET and unit > MAX_CANCELLATION
+        unit += 2.0 * pencil.factor_error / EPS  # B^-1 magnifies it as it does round-off
         self._kernel_problem = LeapsProblem(kind, B, H, blocks[self.features], quota, unit)
         self._strides = CoverageCount(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))

@@ -13,7 +13,6 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import EPS
-from ....pencil.grading import MAX_CANCELLATION
 from ....pencil.problem import Problem
 from ....pencil.solution import Status
 from ...greedy.start import find_start
@@ -180,7 +179,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
         random_state=options.random_state,
     )
     scaled = ScaledPencil(work)
-    if scaled.cancellation > MAX_CANCELLATION:  # the relaxation would see no difference of sets
+    if scaled.is_blurred:
         return Outcome(support, work.score(support), hadamard_bound(work), 0, None)
     weights = _indicator(work, support)
     root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
@@ -200,7 +199,8 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
         tree = PerspectiveTree(work, scaled, parts, features, B, stop)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
-    outcome.bound += 8 * work.k * EPS * scaled.cancellation / float(scaled.D.min())
+    rounding = 8 * EPS * scaled.cancellation / float(scaled.D.min())
+    outcome.bound += work.k * (rounding + scaled.left_out)
     return outcome
 
 

@@ -20,7 +20,7 @@ from scipy import linalg
 from ....pencil.budget import Budget
 from ....pencil.criteria import DOMINANT, EPS
 from ....pencil.factor_pencil import quadratic_forms
-from ....pencil.grading import align, cancellation
+from ....pencil.grading import MAX_CANCELLATION, align, cancellation
 from ....pencil.problem import Problem
 from ....pencil.row_factor import RowFactor
 from ....tables.kinds.arrays import (
@@ -76,6 +76,16 @@ class ScaledPencil:
     def size(self) -> int:
         """Number of features."""
         return self.pencil.size
+
+    @property
+    def is_blurred(self) -> bool:
+        """Whether round-off would hide what the relaxation could say of a log-det."""
+        return self.cancellation > MAX_CANCELLATION * float(self.D.min())
+
+    @cached_property
+    def left_out(self) -> float:
+        """What a feature may add to a criterion that is in A, but not in its factor."""
+        return self.pencil.factor_error / self.pencil.least_B
 
     @cached_property
     def _working_factor(self) -> Any:
@@ -308,7 +318,7 @@ class WorkingSet:
         here = float(own[self.is_free[T]] @ w[self.is_free[T]])
         margin = 8 * self.k * EPS / float(D.min())
         bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
-        bound += margin * self.scaled.cancellation
+        bound += margin * self.scaled.cancellation + self.k * self.scaled.left_out
         return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
 
 
