@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import signal
-from itertools import combinations
+from itertools import combinations, count
 
 import numpy as np
 import pytest
 
 import eigensieve as es
+from eigensieve.errors import VerificationError
 from eigensieve.pencil.solution import Status
+from eigensieve.search.exact import interlacing
 from tests.oracles import naive
 
 CRITERIA = ("lambda_max", "trace", "logdet")
@@ -38,8 +40,9 @@ def test_brute_force_agrees(seed: int) -> None:
         for search in ("best", "depth"):
             for order in ("sorted", "natural"):
                 found = es.solve(
-                    pencil, k, "interlacing", criterion, search=search, order=order, n_starts=0
-                )
+                    pencil, k, "interlacing", criterion,
+                    search=search, order=order, n_starts=0, audit=True,
+                )  # fmt: skip
                 found.verify(pencil)
                 assert found.is_certified
                 assert abs(found.objective - best) <= 2e-6 * unit
@@ -63,9 +66,7 @@ def test_wishes(search: str) -> None:
     include, exclude = [2, 5], [0, 9]
     sets = [sorted((*include, *c)) for c in combinations((1, 3, 4, 6, 7, 8), 2)]
     best = max(naive.score(pencil.A, pencil.B, S, "trace") for S in sets)
-    found = es.solve(
-        pencil, 4, "interlacing", "trace", include=include, exclude=exclude, search=search
-    )
+    found = es.solve(pencil, 4, "interlacing", "trace", include, exclude, search=search, audit=True)
     assert found.is_certified
     assert found.objective == pytest.approx(best, rel=1e-6)
     assert set(include) < set(found.support.tolist())
@@ -85,7 +86,7 @@ def test_quota(search: str, quota: tuple[int, int]) -> None:
         for b in combinations(range(5, 9), quota[1])
     )
     best = max(naive.score(pencil.A, pencil.B, S, "lambda_max") for S in sets)
-    found = es.solve(pencil, quota, "interlacing", search=search)
+    found = es.solve(pencil, quota, "interlacing", search=search, audit=True)
     found.verify(pencil)
     assert found.is_certified
     assert found.objective == pytest.approx(best, rel=1e-6)
@@ -111,13 +112,40 @@ def hard() -> tuple[es.Pencil, float]:
 def test_a_node_limit_leaves_a_valid_bound(hard, search: str, max_nodes: int) -> None:
     pencil, best = hard
     found = es.solve(
-        pencil, 8, "interlacing", search=search, order="natural", max_nodes=max_nodes, n_starts=0
-    )
+        pencil, 8, "interlacing",
+        search=search, order="natural", max_nodes=max_nodes, n_starts=0, audit=True,
+    )  # fmt: skip
     found.verify(pencil)
     assert found.status is Status.ITERATION_LIMIT
     assert found.n_nodes == max_nodes
     assert best - 1e-9 <= found.bound < math.inf
     assert found.objective <= best + 1e-9
+
+
+@pytest.mark.parametrize("max_nodes", [40, None])
+def test_the_audit_sees_a_child_that_was_forgotten(hard, monkeypatch, max_nodes) -> None:
+    whole = interlacing._Run._children
+    calls = count()
+
+    def forgetful(run, node):
+        first = next(calls) == 3
+        return (child for i, child in enumerate(whole(run, node)) if not (first and i == 1))
+
+    monkeypatch.setattr(interlacing._Run, "_children", forgetful)
+    options = {"order": "natural", "n_starts": 0, "max_nodes": max_nodes}
+    with pytest.raises(VerificationError, match=r"covered \d+ sets of 12870"):
+        es.solve(hard[0], 8, "interlacing", audit=True, **options)
+
+
+def test_exact_can_be_audited_where_it_picks_interlacing() -> None:
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(5, 7)) * np.geomspace(1.0, 1e8, 7)
+    pencil = es.Pencil(H.T @ H)
+    found = es.solve(pencil, 3, "exact", "logdet", audit=True)
+    assert found.solver == "interlacing"
+    best, _ = naive.best(pencil.A, pencil.B, 3, "logdet")
+    assert found.is_certified
+    assert found.objective == pytest.approx(best, rel=1e-6)
 
 
 def test_the_bound_falls_as_the_search_goes_on(hard) -> None:
@@ -213,6 +241,7 @@ def test_a_nearly_singular_b_gives_no_false_certificate() -> None:
         ({"search": "wide"}, "search is 'wide'; it must be one of best, depth"),
         ({"order": 3}, "order is 3; it must be one of sorted, natural"),
         ({"max_nodes": 0}, "max_nodes is 0"),
+        ({"audit": "yes"}, "audit is 'yes'"),
     ],
 )
 def test_wrong_options(options: dict, said: str) -> None:

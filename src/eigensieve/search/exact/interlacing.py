@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from ...pencil.budget import Budget
-from ...pencil.checks import check_choice, check_k
+from ...pencil.checks import check_choice, check_flag, check_k
 from ...pencil.criteria import EPS, NOISE
 from ...pencil.grading import graded_eigh, graded_rounding, is_graded
 from ...pencil.problem import Problem
@@ -29,6 +29,7 @@ from ..greedy.start import find_start
 from ..quick_bound import hadamard_gains
 from ..solver import Solver
 from ..target import Outcome, Target, finish
+from .coverage import CoverageCount
 from .inclusion import InclusionBounds, criterion_bounds
 
 SEARCHES = ("best", "depth")
@@ -62,6 +63,7 @@ def solve_interlacing(
     """
     for name, value, known in (("search", search, SEARCHES), ("order", order, ORDERS)):
         check_choice(value, name, known)
+    check_flag(audit, "audit")
     most = None if max_nodes is None else check_k(max_nodes, "max_nodes")
     target = Target(problem, budget.gap_tol)
     support = find_start(
@@ -71,7 +73,7 @@ def solve_interlacing(
     bounds = _Bounds(target.problem)
     features = _by_deletion_cost(bounds, budget) if order == "sorted" else problem.features
     run = _Run(target, budget, bounds, most, search == "best", support)
-    run.coverage = CoverageCount(target.problem, audit)
+    run.coverage = CoverageCount(target.problem, wanted=audit)
     return finish(run.search(features), target, budget, "interlacing")
 
 
@@ -156,6 +158,7 @@ class _Run:
         self.max_nodes, self.best_first = max_nodes, best_first
         self.support, self.value = support, target.problem.score(support)
         self.blocks, self.needs = target.problem.blocks_and_needs()
+        self.coverage = CoverageCount(target.problem, wanted=False)
         self.open: list[_OpenSuperset] = []
         self.n_nodes = 0
         # the incumbent's own rounding stays, whatever is proved of the other sets
@@ -170,45 +173,54 @@ class _Run:
             if stopped is None:
                 node = self._pop()
                 if node.bound <= self._cut():
-                    self.closed = max(self.closed, node.bound)
+                    self._close(node.bound, node.forced, node.undecided)
                 else:
-                    stopped = self._expand(node)
+                    self._expand(node)
                 self._report()
+        self.coverage.check([self._sizes(node.forced, node.undecided) for node in self.open])
         return Outcome(self.support, self.value, self._proved(), self.n_nodes, stopped)
 
-    def _expand(self, node: _OpenSuperset) -> Status | None:
-        """Visit the children; if a limit comes in between, the node stays open as it is."""
+    def _expand(self, node: _OpenSuperset) -> None:
+        """Visit the children; if a limit comes in between, the others stay open unseen."""
+        stopped = None
         for forced, undecided in self._children(node):
-            self._visit(forced, undecided)
-            stopped = self._limit()
-            if stopped is not None:
-                self._push(node)
-                return stopped
-        return None
+            if stopped is None:
+                self._visit(forced, undecided)
+                stopped = self._limit()
+            else:
+                self._push(_OpenSuperset(node.rank, node.bound, forced, undecided))
 
     def _children(self, node: _OpenSuperset) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Those that hold a set at all."""
         for i in range(node.undecided.size):
-            forced = np.append(node.forced, node.undecided[:i])
-            if np.any(np.bincount(self.blocks[forced], minlength=self.needs.size) > self.needs):
+            child = np.append(node.forced, node.undecided[:i]), node.undecided[i + 1 :]
+            there, need = self._sizes(*child)
+            if np.any(need < 0):
                 return
-            yield forced, node.undecided[i + 1 :]
+            if np.all(there >= need):
+                yield child
+
+    def _sizes(self, forced: np.ndarray, undecided: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many features of every block are undecided, and how many it still needs."""
+        there, taken = (
+            np.bincount(self.blocks[some], minlength=self.needs.size)
+            for some in (undecided, forced)
+        )
+        return there, self.needs - taken
 
     def _visit(self, forced: np.ndarray, undecided: np.ndarray) -> None:
-        """Bound a subproblem: it is empty, a single set, too low, or left open."""
-        taken = np.bincount(self.blocks[forced], minlength=self.needs.size)
-        need = self.needs - taken
+        """Bound a subproblem: it is a single set, too low, or left open."""
+        _, need = self._sizes(forced, undecided)
         undecided = undecided[need[self.blocks[undecided]] > 0]  # a full block takes no more
-        there = np.bincount(self.blocks[undecided], minlength=self.needs.size)
-        if np.any(there < need):
-            return
         self.n_nodes += 1
         M = np.sort(np.append(forced, undecided))
         if M.size == self.target.problem.k:
             self._offer(M)
+            self._close(self.target.problem.ceiling(M), forced, undecided)
             return
         lower, upper = self.bounds.inside(M)
         if upper <= self._cut():
-            self.closed = max(self.closed, upper)
+            self._close(upper, forced, undecided)
         else:
             self._push(_OpenSuperset((-upper, -lower, self.n_nodes), upper, forced, undecided))
 
@@ -216,7 +228,10 @@ class _Run:
         value = self.target.problem.score(S)
         if value > self.value:
             self.support, self.value = S, value
-        self.closed = max(self.closed, self.target.problem.ceiling(S))
+
+    def _close(self, bound: float, forced: np.ndarray, undecided: np.ndarray) -> None:
+        self.closed = max(self.closed, bound)
+        self.coverage.close(*self._sizes(forced, undecided))
 
     def _push(self, node: _OpenSuperset) -> None:
         if self.best_first:
