@@ -197,7 +197,7 @@ def test_an_existing_folder_keeps_its_other_files(run, iris_csv: Path) -> None:
     Path("o").mkdir()
     Path("o/mine.txt").write_text("keep")
     Path("o/model.json").write_text("old")
-    result = run("fit", iris_csv, "--target", "kind", "--k", 1, "--out", "o")
+    result = run("fit", iris_csv, "--target", "kind", "--k", 1, "--out", "o", "--force")
     assert "note: replaced in o: model.json\n" in result.stderr
     assert contents(Path("o")) == FILES | {"mine.txt"}
     assert Path("o/mine.txt").read_text() == "keep"

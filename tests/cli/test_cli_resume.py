@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -44,6 +45,14 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Press:
     return pressing
 
 
+def results_told(stderr: str) -> int:
+    """How many results of an earlier run the notes speak of."""
+    found = re.findall(
+        r"^note: going on from an earlier run: (\d+) results?$", stderr, re.MULTILINE
+    )
+    return sum(map(int, found))
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -66,9 +75,33 @@ def test_the_progress_of_another_command_is_refused_and_kept(
     assert "going on" not in result.stderr
     assert snapshot(Path("o")) == before
     kept = sum(text.count(b"\n") - 1 for name, text in before.items() if "checkpoint" in name)
-    result = run(*args)
-    assert f"note: going on from an earlier run: {kept} results\n" in result.stderr
+    assert results_told(run(*args).stderr) == kept
     assert not any("checkpoint" in name for name in snapshot(Path("o")))
+
+
+@pytest.mark.parametrize("n_lost", [0, 3, 7])
+def test_only_results_that_are_used_are_counted(run, iris_csv, ctrl_c, n_lost: int) -> None:
+    """A damaged line is dropped, and all behind it: they are found anew, and not told as kept."""
+    args = ["fit", iris_csv, "--target", "kind", *QUICK]
+    run(*args, "--out", "whole")
+    with ctrl_c("nested", 2):
+        run(*args, code=130)
+    place = OUT / CHECKPOINT
+    head, *lines = place.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 7
+    if n_lost:
+        lines[-n_lost] = lines[-n_lost].replace(b"a", b"b", 1)
+        place.write_bytes(b"".join([head, *lines]))
+    assert results_told(run(*args).stderr) == 7 - n_lost
+    for name in ("model.json", "cv.csv", "selected.csv"):
+        assert (OUT / name).read_bytes() == Path("whole", name).read_bytes()
+
+
+def test_results_of_other_folds_are_not_counted(run, iris_csv: Path, ctrl_c) -> None:
+    args = ["fit", iris_csv, "--target", "kind", *QUICK]
+    with ctrl_c("nested", 2):
+        run(*args, code=130)
+    assert results_told(run(*args, "--cv", 3).stderr) == 0
 
 
 @pytest.mark.parametrize("is_there_before", [True, False])

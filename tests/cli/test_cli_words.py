@@ -13,6 +13,7 @@ import eigensieve as es
 from eigensieve.cli._common import shorten
 from eigensieve.cli._summary import describe_loss
 from eigensieve.io.model import load_model
+from tests.cli.files import contents
 
 LOSSES = [
     (0.057, "5.7 % less"),
@@ -111,9 +112,7 @@ def test_json_of_a_fit_is_complete(run, iris: pd.DataFrame, iris_csv: Path) -> N
 def test_json_of_a_comparison_names_all_files(run, iris_csv: Path) -> None:
     args = ["compare", iris_csv, "--target", "kind", "--methods", "anova", "--ks", "1", "--json"]
     files = json.loads(run(*args).stdout)["files"].values()
-    assert {Path(name).name for name in files} == {
-        path.name for path in Path("eigensieve-compare").iterdir()
-    }
+    assert {Path(name).name for name in files} == contents(Path("eigensieve-compare"))
 
 
 @pytest.mark.parametrize("command", ["fit", "compare"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from eigensieve.cli import _outputs
-from eigensieve.cli._outputs import MODEL, REPORT, check_file, check_folder, staged
+from eigensieve.cli import _destinations
+from eigensieve.cli._destinations import check_file, check_folder, staged
+from eigensieve.cli._outputs import MODEL, REPORT, STUDY_FILES
 from eigensieve.errors import InputError, ModelFileError
-from eigensieve.io import replacing
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ def test_a_destination_that_cannot_be_leaves_the_old_set(tmp_path, read_only, ho
 def test_a_destination_that_cannot_be_is_found_before_the_work(tmp_path, read_only) -> None:
     (tmp_path / MODEL).mkdir()
     with pytest.raises(InputError, match=r"model\.json: is a folder"):
-        check_folder(tmp_path)
+        check_folder(tmp_path, STUDY_FILES)
     (tmp_path / MODEL).rmdir()
     (tmp_path / REPORT).write_text("old")
     read_only(tmp_path / REPORT)
     with pytest.raises(InputError, match=r"report\.html: cannot be written to"):
-        check_folder(tmp_path)
+        check_folder(tmp_path, STUDY_FILES)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -97,18 +97,18 @@ def test_no_drafts_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def refuse(prefix: str, dir: Path, **options: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", f"{dir}/{prefix}xyz")
 
-    monkeypatch.setattr(_outputs.tempfile, "TemporaryDirectory", refuse)
+    monkeypatch.setattr(_destinations.tempfile, "TemporaryDirectory", refuse)
     with pytest.raises(PermissionError) as caught, staged(tmp_path / "a"):
         pass
     assert caught.value.filename == str(tmp_path / "a")
     assert contents(tmp_path) == set()
 
-    def refuse_draft(path: Path, mode: str) -> None:
+    def refuse_draft(path: Path, data: bytes) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(replacing, "open", refuse_draft, raising=False)
+    monkeypatch.setattr(Path, "write_bytes", refuse_draft)
     with pytest.raises(PermissionError) as caught:
-        _outputs.write_atomically(tmp_path / "p.csv", "new")
+        _destinations.write_atomically(tmp_path / "p.csv", "new")
     assert caught.value.filename == str(tmp_path / "p.csv")
 
 
@@ -126,7 +126,7 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    _outputs.write_atomically(path, "row\n")
+    _destinations.write_atomically(path, "row\n")
     assert os.read(reading, 100) == b"row\n"
     os.close(reading)
     assert path.is_fifo()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ._guard import InputFile, force_option
 from ._types import Positive, ShareOrAuto, WholeNumbers, WholeOr
 
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 ARGS = "eigensieve.args"  # where the context keeps the arguments as typed
-FILE = click.Path(path_type=Path)  # whether it exists is said by the reader, with advice
+DESTINATION = click.Path(path_type=Path)
 
 
 # ---------------------------------------------------------------- options
 
-table_argument = click.argument("table", type=FILE)
-model_argument = click.argument("model", type=FILE)
+table_argument = click.argument("table", type=InputFile())
+model_argument = click.argument("model", type=InputFile())
 target_option = click.option(
     "--target", required=True, metavar="COLUMN", help="The column that holds the class labels."
 )
@@ -66,10 +67,11 @@ def names_option(flag: str, text: str) -> Callable[[F], F]:
 
 
 def out_option(default: str, text: str) -> Callable[[F], F]:
-    """The folder that a command writes to."""
-    return click.option(
-        "--out", type=FILE, default=default, show_default=True, metavar="DIR", help=text
+    """The folder that a command writes to, and --force."""
+    option = click.option(
+        "--out", type=DESTINATION, default=default, show_default=True, metavar="DIR", help=text
     )
+    return lambda command: option(force_option(command))
 
 
 criterion_option = click.option(

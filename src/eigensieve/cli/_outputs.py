@@ -1,24 +1,21 @@
-"""The files of a fitted model: all of them are written, or none."""
+"""The files of a study: their names, what is in them, and whether they are complete."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
 import shlex
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import __version__
-from ..errors import EigensieveError, InputError, ModelFileError
-from ..io.replacing import replace_file
-from ._common import ARGS, echo_notes, finite_or_none
+from ..errors import EigensieveError, InputError
+from ._common import ARGS, finite_or_none
+from ._guard import add_input
 
 if TYPE_CHECKING:
     from ..io.model import LinearModel
@@ -27,113 +24,8 @@ if TYPE_CHECKING:
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 STABILITY = "stability.csv"
+STUDY_FILES = (REPORT, MODEL, SELECTED, CV, STABILITY)
 COMPARISON, COMPARISON_JSON = "comparison.csv", "comparison.json"
-HIDDEN = ".eigensieve-"  # how the name of a draft begins
-
-
-def check_folder(
-    folder: Path, files: Sequence[str] = (REPORT, MODEL, SELECTED, CV, STABILITY)
-) -> None:
-    """Find out before the work, not after it, that nothing could be written."""
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    if not there.is_dir():
-        raise InputError(f"{there}: is a file, and a folder is needed there; choose another --out")
-    if not os.access(there, os.W_OK):
-        raise InputError(f"{there}: cannot be written to; choose another --out")
-    check_destinations(folder / name for name in files)
-
-
-def check_destinations(paths: Iterable[Path], word: str = "--out") -> None:
-    """No file may be in place before all of them can be; ``word`` is what the command calls it."""
-    for path in paths:
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder, and a file is needed; choose another {word}")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{path}: cannot be written to; choose another {word}")
-
-
-def check_file(path: Path, word: str = "--out") -> None:
-    """The same as ``check_folder``, for a command that writes one file."""
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: its folder does not exist; make it, or choose another {word}")
-    check_destinations([path], word)
-    device = path.exists() and not path.is_file()  # written to as it is, by no draft beside it
-    if not device and not os.access(path.resolve().parent, os.W_OK):
-        raise InputError(f"{path}: its folder cannot be written to; choose another {word}")
-
-
-@contextmanager
-def made_folder(folder: Path) -> Iterator[None]:
-    """A folder to write to, made if need be; after an error it goes again, unless it has files."""
-    created = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield
-    except BaseException:
-        for path in created:
-            with suppress(OSError):  # not made yet, or there is a file, ours or somebody else's
-                path.rmdir()
-        raise
-
-
-@contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """A hidden folder to write to; its files move to ``folder`` if all went well.
-
-    Files of the same name are replaced, and that is said; no other file is touched.
-    """
-    with made_folder(folder), hidden_folder(folder) as stage:
-        yield stage
-        replaced = move_all(stage, folder)
-    if replaced:
-        echo_notes([f"replaced in {folder}: {', '.join(replaced)}"])
-
-
-@contextmanager
-def hidden_folder(folder: Path) -> Iterator[Path]:
-    """A place for drafts in a folder; what goes wrong there is said of the files themselves."""
-    try:
-        with tempfile.TemporaryDirectory(
-            prefix=HIDDEN, dir=folder, ignore_cleanup_errors=True
-        ) as stage:
-            try:
-                yield Path(stage)
-            except ModelFileError as error:
-                text = str(error).replace(stage, str(folder))
-                raise ModelFileError(text) from error.__cause__
-    except OSError as error:
-        draft = "" if error.filename is None else str(error.filename)
-        if error.errno is None or (draft and HIDDEN not in draft):
-            raise  # some other file
-        name = Path(draft).name
-        real = folder if name.startswith(HIDDEN) else folder / name
-        raise OSError(error.errno, error.strerror, str(real)) from error
-
-
-def move_all(stage: Path, folder: Path) -> list[str]:
-    """From the stage to the folder; the names of the files that were there before."""
-    files = sorted(path.name for path in stage.iterdir())
-    check_destinations(folder / name for name in files)
-    replaced = [name for name in files if (folder / name).exists()]
-    for name in files:
-        os.replace(stage / name, folder / name)
-    return replaced
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """The old file or the new one, never half of one; replacing a file is said."""
-    check_file(path)
-    existed = path.exists()
-    try:
-        if existed and not path.is_file():
-            # A device or a pipe has nothing to keep, and a file in its place would do harm.
-            path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-            return
-        replace_file(path.resolve(), content)  # a link stays one
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    if existed:
-        echo_notes([f"replaced: {path}"])
 
 
 def find_model(path: Path) -> Path:
@@ -142,7 +34,7 @@ def find_model(path: Path) -> Path:
         return path
     if not (path / MODEL).is_file():
         raise InputError(f"{path}: is a folder without a {MODEL}; name a model file")
-    return path / MODEL
+    return add_input(path / MODEL)
 
 
 def is_complete(folder: Path) -> bool:
@@ -237,7 +129,7 @@ def write_study(
         (stage / name).write_text(text, encoding="utf-8", newline="")
     html = render_study(study, command=command_line(), held_out=held_out)
     write_report(html, stage / REPORT)
-    return [REPORT, MODEL, SELECTED, CV, STABILITY]
+    return list(STUDY_FILES)
 
 
 def selected_csv(study: Study) -> str:

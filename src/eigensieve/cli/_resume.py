@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import BusyCheckpointError, EigensieveError, InputError, OtherStudyError
+from ..pencil.wording import counted
 from ._common import echo_notes
-from ._outputs import made_folder
+from ._destinations import made_folder
 
 if TYPE_CHECKING:
     from ..studies.runner import StageProgress
@@ -20,24 +21,23 @@ CHECKPOINT = ".eigensieve-checkpoint"
 
 @dataclass(frozen=True)
 class Kept:
-    """Where a run keeps its progress, and how many results were there before it began."""
+    """Where a run keeps its progress."""
 
     path: Path
-    n_results: int
 
     def watch(self, progress: StageProgress) -> StageProgress:
-        """The same, but the first news comes with a note: the earlier results are in use by then.
+        """The same, but a note says how many results of an earlier run are used."""
+        from ..studies.runner import KeptStage
 
-        Before that the study may still find that they are not its own.
-        """
-        told = self.n_results == 0
+        n_kept = 0
 
         def tell(stage: str, done: int, total: int) -> None:
-            nonlocal told
-            if not told:
-                told = True
-                results = f"{self.n_results} result{'' if self.n_results == 1 else 's'}"
-                echo_notes([f"going on from an earlier run: {results}"])
+            nonlocal n_kept
+            if isinstance(stage, KeptStage):
+                n_kept += 1
+            elif n_kept:
+                echo_notes([f"going on from an earlier run: {counted(n_kept, 'result')}"])
+                n_kept = 0
             progress(stage, done, total)
 
         return tell
@@ -55,7 +55,7 @@ def resumable(folder: Path, *, several: bool = False) -> Iterator[Kept]:
     with made_folder(folder):
         is_own = begin(place, several)
         try:
-            yield Kept(place, 0 if is_own else count_results(place))
+            yield Kept(place)
         except EigensieveError as error:
             if is_own and not isinstance(error, BusyCheckpointError):
                 discard(place)  # a busy one is another run's by now, whoever made it
@@ -79,12 +79,6 @@ def begin(place: Path, several: bool) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def count_results(place: Path) -> int:
-    """How many results are kept there: the whole lines, but for the first of each file."""
-    files = place.glob("*.jsonl") if place.is_dir() else [place]
-    return sum(max(0, file.read_bytes().count(b"\n") - 1) for file in files if file.is_file())
 
 
 def discard(place: Path) -> None:

@@ -12,6 +12,7 @@ import click
 
 from ..errors import InputError
 from . import _common as common
+from ._guard import InputFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,7 @@ log2_option = click.option(
 )
 annotations_option = click.option(
     "--annotations",
-    type=common.FILE,
+    type=InputFile(),
     metavar="FILE",
     help="A .csv or .tsv about the features, names in its first column; shown with the selected.",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from ..errors import InputError
 from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes, echo_table, finite_or_none, printable
+from ._destinations import check_file, drafted
+from ._guard import InputFile, force_option
 from ._study import find_features
 from ._tables import StudyTable, read_study_table
 
@@ -65,7 +67,7 @@ class Claim:
     help="The features of the set, by name; a name with a comma in double quotes.",
 )
 @click.option(
-    "--features-file", type=common.FILE, metavar="FILE", help="The same, one name a line."
+    "--features-file", type=InputFile(), metavar="FILE", help="The same, one name a line."
 )
 @common.criterion_option
 @common.shrinkage_option
@@ -104,10 +106,11 @@ class Claim:
 )
 @click.option(
     "--proof",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=common.DESTINATION,
     metavar="FILE",
     help='Write a proof of the bound, which "eigensieve check-proof" verifies.',
 )
+@force_option
 @common.json_option
 def certify_command(
     table: Path, target: str, features: list[str], features_file: Path | None, as_json: bool,
@@ -152,15 +155,17 @@ def make_claim(
 
     if proof is not None:
         check_provable(reading)
+        check_file(proof, "--proof")
     data = read_study_table(table, target, **reading)
     chosen = find_features(wanted, data.names, "the list of features", target)
     data.notes += [*about_columns(reading["groups"]), *about_repeats(wanted, len(chosen))]
     X = filled(data)
     echo_notes(data.notes)
     problem = lda_problem(X, data.y, shrinkage)
-    with common.progress_bar() as progress:
+    draft = nullcontext() if proof is None else drafted(proof, "--proof")
+    with draft as path, common.progress_bar() as progress:
         if time_limit > 0:
-            warm_up(problem.pencil, len(chosen), criterion, proof is not None, progress)
+            warm_up(problem.pencil, len(chosen), criterion, path is not None, progress)
         certificate = certify(
             problem.pencil,
             chosen,
@@ -169,7 +174,7 @@ def make_claim(
             n_jobs=common.count_jobs(jobs),
             callback=common.show_search(progress),
             random_state=0,
-            proof=None if proof is None else ask_proof(proof, table, target, data, reading),
+            proof=None if path is None else ask_proof(path, table, target, data, reading),
         )
     return Claim(certificate, problem, data, noun, proof)
 

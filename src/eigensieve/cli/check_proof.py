@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..pencil.wording import counted
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
+from ._guard import InputFile
 from ._tables import resolve_floor, take_log2
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ class Reading:
 
 
 @click.command("check-proof")
-@click.argument("proof", metavar="FILE", type=common.FILE)
+@click.argument("proof", metavar="FILE", type=InputFile())
 @common.table_argument
 @click.option("--target", metavar="COLUMN", help="The column of labels, if not as in the proof.")
-@click.option("--second", type=common.FILE, metavar="TABLE2", help="The second table of a CCA.")
+@click.option("--second", type=InputFile(), metavar="TABLE2", help="The second table of a CCA.")
 @common.ignore_option
 @common.transpose_option
 @click.option("--log2", is_flag=True, help="Take log2 of all features first.")

@@ -13,16 +13,15 @@ import click
 from ..pencil.wording import counted
 from . import _common as common
 from ._common import echo_json, echo_notes, echo_table, percent
+from ._destinations import check_folder, staged
 from ._outputs import (
     COMPARISON,
     COMPARISON_JSON,
     REPORT,
-    check_folder,
     command_line,
     csv_text,
     is_finished,
     protect,
-    staged,
 )
 from ._resume import Kept, resumable
 from ._study import about_sizes, check_classes

@@ -10,18 +10,18 @@ import click
 
 from . import _common as common
 from ._common import describe_error, percent
+from ._destinations import check_folder, staged
 from ._outputs import (
     CV,
     MODEL,
     REPORT,
     SELECTED,
     STABILITY,
-    check_folder,
+    STUDY_FILES,
     csv_text,
     is_complete,
     make_model,
     protect,
-    staged,
     write_study,
 )
 from ._study import run_watched
@@ -52,7 +52,7 @@ def demo_command(out: Path, seed: int) -> None:  # fmt: skip
 
     from ..datasets.loader import load_table
 
-    check_folder(out)
+    check_folder(out, (*STUDY_FILES, TRAINING, HELD_OUT))
     table = load_table("breast_cancer")
     rows = np.arange(len(table.y))
     train, test = train_test_split(rows, test_size=1 / 3, stratify=table.y, random_state=seed)

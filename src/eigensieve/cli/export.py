@@ -6,16 +6,18 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError
 from . import _common as common
 from ._common import echo_json
-from ._outputs import check_file, find_model, write_atomically
+from ._destinations import check_file, write_atomically
+from ._guard import force_option
+from ._outputs import find_model
 
 
 @click.command("export")
 @common.model_argument
-@click.argument("file", type=common.FILE)
+@click.argument("file", type=common.DESTINATION)
 @click.option("--float32", is_flag=True, help="Single precision, for runtimes without float64.")
+@force_option
 @common.json_option
 def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> None:
     """Write a model file as an ONNX model, for use outside Python.
@@ -28,11 +30,9 @@ def export_command(model: Path, file: Path, float32: bool, as_json: bool) -> Non
     from ..pencil.wording import counted
 
     model = find_model(model)
-    if file.resolve() == model.resolve():
-        raise InputError(f"{file}: is the model itself; choose another FILE")
     check_file(file, "FILE")
     rule, dtype = load_model(model), "float32" if float32 else "float64"
-    write_atomically(file, to_onnx(rule, dtype=dtype).SerializeToString())
+    write_atomically(file, to_onnx(rule, dtype=dtype).SerializeToString(), "FILE")
     if as_json:
         features, classes = list(rule.features), list(rule.classes)
         echo_json({"file": str(file), "dtype": dtype, "features": features, "classes": classes})

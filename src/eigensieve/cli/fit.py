@@ -10,7 +10,8 @@ import click
 from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
-from ._outputs import check_folder, is_complete, make_model, protect, staged, write_study
+from ._destinations import check_folder, staged
+from ._outputs import STUDY_FILES, is_complete, make_model, protect, write_study
 from ._resume import resumable
 from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
 from ._summary import as_plain, echo_summary
@@ -90,15 +91,15 @@ def fit_command(
     """Select features from TABLE, estimate the error, write model and report.
 
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
-    columns but the target, and a column of row names, must hold numbers. Of an .h5ad file (AnnData)
-    the target is a column of .obs, and the features are the genes.
+    columns but the target, and a first column of row names, must hold numbers. Of an .h5ad file
+    (AnnData) the target is a column of .obs, and the features are the genes.
     """
     from dataclasses import replace
 
     from ..studies.methods import find_method
 
     find_method(options["method"]).check_solver(options["solver"])
-    check_folder(out)
+    check_folder(out, STUDY_FILES)
     read = read_for_study(table, target, options)
     add_annotations(read, annotations)
     data, plan = plan_study(read, target.strip(), options)

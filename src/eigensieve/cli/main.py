@@ -21,6 +21,7 @@ import click
 from .. import __version__
 from ..errors import EigensieveError, VerificationError
 from ._common import ARGS
+from ._interrupt import WholeImports
 
 # name: the line in the help of the group; the module cli/<name>.py has <name>_command
 # (with _ for -)
@@ -100,7 +101,7 @@ class LazyGroup(click.Group):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        with exit_codes(debug=ctx.params.get("debug", False)), one_line():
+        with exit_codes(debug=ctx.params.get("debug", False)), one_line(), WholeImports():
             return super().invoke(ctx)
 
 

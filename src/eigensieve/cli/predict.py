@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, printable
-from ._outputs import check_file, csv_text, find_model, write_atomically
+from ._destinations import check_file, write_atomically
+from ._guard import force_option
+from ._outputs import csv_text, find_model
 from ._tables import read_for_model
 
 if TYPE_CHECKING:
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 @click.command("predict")
 @common.model_argument
 @common.table_argument
-@click.option("--out", type=common.FILE, metavar="FILE", help="Write the .csv here, not to stdout.")
+@click.option(
+    "--out",
+    type=common.DESTINATION,
+    metavar="FILE",
+    help="Write the .csv here, not to stdout.",
+)
+@force_option
 @common.transpose_option
 @common.layer_option
 @common.json_option
@@ -39,8 +46,6 @@ def predict_command(
 
     model = find_model(model)
     if out is not None:
-        if out.resolve() in (model.resolve(), table.resolve()):
-            raise InputError(f"{out}: is an input of this command; choose another --out")
         check_file(out)
     rule = load_model(model)
     known = rule.info.get("target")  # labels do not say which row it is

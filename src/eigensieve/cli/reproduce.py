@@ -14,7 +14,8 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import echo_json, echo_notes, echo_table
-from ._outputs import REPORT, check_folder, command_line, is_finished, protect, staged
+from ._destinations import check_folder, staged
+from ._outputs import REPORT, command_line, is_finished, protect
 
 if TYPE_CHECKING:
     from ..experiments.judge import Cell
@@ -56,8 +57,8 @@ def reproduce_command(names: Sequence[str], as_list: bool, out: Path, **options:
     if as_list:
         list_experiments(wanted, options["as_json"])
         return
-    check_folder(out, FILES)
     check_places(out)
+    check_folder(out, (*FILES, *(f"{FIGURES}/{figure_file(e.name)}" for e in wanted)))
     start = time.perf_counter()
     results, interrupted = run_all(wanted, out, options)
     seconds = time.perf_counter() - start
@@ -219,11 +220,16 @@ def write_results(
         write_report(html, stage / REPORT)
         text = json.dumps(as_plain(results, left, out), indent=2, allow_nan=False) + "\n"
         (stage / RESULTS).write_text(text, encoding="utf-8", newline="")
-    for name, drawing in figures.items():
-        path = out / FIGURES / f"{name.replace('/', '-')}.svg"
-        path.parent.mkdir(exist_ok=True)
-        write_report(drawing.standalone, path)
+    if figures:
+        with staged(out / FIGURES) as stage:
+            for name, drawing in figures.items():
+                write_report(drawing.standalone, stage / figure_file(name))
     return results
+
+
+def figure_file(experiment: str) -> str:
+    """Where the figure of an experiment goes, if it has one."""
+    return f"{experiment.replace('/', '-')}.svg"
 
 
 def as_plain(results: Sequence[Result], left: Sequence[str], out: Path) -> dict[str, Any]:

@@ -115,7 +115,8 @@ class Budget:
             yield
             return
         previous = signal.getsignal(signal.SIGINT)
-        if previous is not signal.default_int_handler:
+        # a wrapper of Python's own handler raises as that does
+        if getattr(previous, "__wrapped__", previous) is not signal.default_int_handler:
             yield  # somebody else handles Ctrl-C: leave it to them
             return
 

@@ -215,7 +215,7 @@ def _named_methods(
 
 def _stage_of(method: str, progress: StageProgress) -> StageProgress:
     def tell(stage: str, done: int, total: int) -> None:
-        progress(f"{method}, {stage}", done, total)
+        progress(type(stage)(f"{method}, {stage}"), done, total)
 
     return tell
 

@@ -28,6 +28,12 @@ LONG = 4.0  # seconds of work for each process from which on starting processes 
 StageProgress = Callable[[str, int, int], None]
 
 
+class KeptStage(str):
+    """The name of a stage, where a result is told that an earlier run has kept."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """Jobs that serve one purpose, by the name the progress bar shows."""
@@ -51,12 +57,12 @@ class StageCount:
                 self.stage_of.setdefault(job.key, stage.name)
         self.total = Counter(self.stage_of.values())
 
-    def add(self, key: str) -> None:
-        """A job is done."""
+    def add(self, key: str, kind: type[str] = str) -> None:
+        """A job is done; ``kind``: `KeptStage` where an earlier run has done it."""
         stage = self.stage_of[key]
         self.done[stage] += 1
         if self.tell is not None:
-            self.tell(stage, self.done[stage], self.total[stage])
+            self.tell(kind(stage), self.done[stage], self.total[stage])
 
 
 def run_stages(
@@ -78,7 +84,7 @@ def run_stages(
     left = [job for key, job in jobs.items() if key not in found]
     try:
         for key in found:
-            watch.add(key)
+            watch.add(key, KeptStage)
         with closing(_run(left, X, plan, n_jobs)) as results:
             for key, outcome in results:
                 found[key] = outcome
