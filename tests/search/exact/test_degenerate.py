@@ -135,12 +135,16 @@ def test_weights_sum_to_what_is_needed_whatever_the_gains(gains, need: int) -> N
     assert (np.diff(w[np.argsort(gains)]) >= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_tuning_never_gives_up_more_than_it_says(seed: int) -> None:
-    """D >= .995 of what it was, also where it is 1e-9 of what it becomes in between."""
-    rng = np.random.default_rng(seed)
-    W = rng.normal(size=(4, 7))
-    S = W.T @ W + 1e-10 * np.eye(7)
-    D = np.full(7, 1e-10) * 10.0 ** rng.uniform(-9, -1, size=7)
-    new = tune_diagonal(S, D, rng.exponential(size=7) * (rng.random(7) < 0.7))
-    assert new.size == 0 or (new >= 0.995 * D).all()
+def test_tuning_never_gives_up_more_than_it_says() -> None:
+    """D >= .995 of what it was, also where steps are so much longer that a sum rounds it off."""
+    found = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        W = np.round(rng.normal(size=(4, 7)))
+        S = W.T @ W + 1e-10 * np.eye(7)
+        S /= np.sqrt(np.outer(np.diag(S), np.diag(S)))
+        D = np.full(7, 1e-15)
+        new = tune_diagonal(S, D, rng.exponential(size=7) * 10.0 ** rng.uniform(0, 12, size=7))
+        found += new.size > 0
+        assert (new >= 0.995 * D[: new.size]).all()
+    assert found > 100
