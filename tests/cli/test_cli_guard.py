@@ -347,6 +347,29 @@ def test_a_list_of_somebody_else_is_left_alone(refused, model, rows) -> None:
     assert f"{LIST}: is no list" in refused("predict", model, rows, "--out", "p.csv")
 
 
+def test_a_list_is_no_link(refused, model, rows) -> None:
+    """In a folder where others write, too, it might lead to any file of the user's."""
+    Path(LIST).symlink_to("none")
+    assert f"{LIST}: is no list" in refused("predict", model, rows, "--out", "p.csv")
+
+
+def test_a_list_that_is_somebody_else_s(run, refused, model, rows, monkeypatch) -> None:
+    """As in /tmp, where another user was first."""
+
+    def refuse(path: Path, mode: str) -> object:
+        if Path(path).name == LIST:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return open(path, mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_guard, "open", refuse, raising=False)
+        result = run("predict", model, rows, "--out", "p.csv")
+    assert f"{LIST}: cannot be written to; to replace these files will take --force" in (
+        result.stderr
+    )
+    assert "p.csv: is there already" in refused("predict", model, rows, "--out", "p.csv")
+
+
 def test_runs_side_by_side_note_all_their_files(tmp_path: Path) -> None:
     def write(number: int) -> None:
         for i in range(20):

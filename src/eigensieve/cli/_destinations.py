@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import InputError, ModelFileError
 from ._common import echo_notes
-from ._guard import check_replaceable, note_made
+from ._guard import LIST, check_replaceable, note_made
 
 HIDDEN = ".eigensieve-"  # how the name of a draft begins
 
@@ -144,7 +144,10 @@ def put_in_place(moves: Sequence[tuple[Path, Path]], word: str = "--out") -> lis
     for draft, _ in moves:
         settle(draft)
     if moves:
-        note_made(moves[0][1].parent, [(path.name, draft) for draft, path in moves])
+        folder = moves[0][1].parent
+        if not note_made(folder, [(path.name, draft) for draft, path in moves]):
+            list_ = folder / LIST
+            echo_notes([f"{list_}: cannot be written to; to replace these files will take --force"])
     for draft, path in moves:
         os.replace(draft, path)
     return replaced

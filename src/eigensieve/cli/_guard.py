@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,21 +78,25 @@ def check_replaceable(paths: Iterable[Path], word: str) -> None:
             raise _refusal(path, f"is there already, and {whose}; {advice}")
 
 
-def note_made(folder: Path, files: Iterable[tuple[str, Path]]) -> None:
+def note_made(folder: Path, files: Iterable[tuple[str, Path]]) -> bool:
     """Note names and contents of files that are about to be put into a folder.
 
     By one write at the end of the list: runs beside this one do the same, and what a killed run
-    has noted and not done does no harm.
+    has noted and not done does no harm. False if the list is somebody else's, as in /tmp.
     """
     lines = [
         json.dumps({"file": name, "sha256": _digest(path), "command": _command()})
         for name, path in files
     ]
-    with open(folder / LIST, "ab") as file:
-        # a line that was cut off by a full disk must not spoil the next one
-        file.write("".join(f"\n{line}\n" for line in lines).encode("ascii"))
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with open(folder / LIST, "ab") as file:
+            # a line that was cut off by a full disk must not spoil the next one
+            file.write("".join(f"\n{line}\n" for line in lines).encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
+    except PermissionError:
+        return False
+    return True
 
 
 def _meta() -> dict[str, Any]:
@@ -115,11 +120,11 @@ def _makers(path: Path, noted: list[dict[str, Any]]) -> list[str]:
 
 def _noted(place: Path) -> list[dict[str, Any]]:
     """The lines of a list that are whole."""
-    if not place.exists():
-        return []
-    lines = place.read_bytes().split(b"\n")
+    lines: list[bytes] = []
+    with suppress(FileNotFoundError, PermissionError):
+        lines = place.read_bytes().split(b"\n")
     notes = list(_parsed(lines))
-    if not notes and any(lines):
+    if place.is_symlink() or (not notes and any(lines)):
         raise _refusal(place, "is no list of files made by eigensieve; move it away")
     return notes
 
