@@ -64,6 +64,7 @@ _HOME = {
     "to_onnx": "io.onnx_export",
     "study": "studies.run:run_study",
     "Study": "studies.result",
+    "copy_groups": "studies.data",
     "compare": "studies.comparison:compare_methods",
     "Comparison": "studies.comparison",
 }
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
     from .search.solve import available_solvers, solve, solve_path
     from .studies.comparison import Comparison
     from .studies.comparison import compare_methods as compare
+    from .studies.data import copy_groups
     from .studies.prepared import PreparedClassifier
     from .studies.result import Study
     from .studies.run import run_study as study

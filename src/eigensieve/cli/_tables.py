@@ -25,6 +25,11 @@ groups_option = click.option(
     metavar="COLUMN",
     help="The column that says which samples belong together (one patient): they stay together.",
 )
+copies_option = click.option(
+    "--group-copies",
+    is_flag=True,
+    help="Rows that are copies of each other (equal, or nearly so) stay together, as in --groups.",
+)
 missing_option = click.option(
     "--missing",
     type=click.Choice(["error", "median"]),
@@ -46,6 +51,7 @@ annotations_option = click.option(
 _ALL = (
     common.target_option,
     groups_option,
+    copies_option,
     missing_option,
     common.ignore_option,
     common.transpose_option,
@@ -68,7 +74,7 @@ class StudyTable:
 
     ``gaps`` are notes on missing values, which a study says in its own words; ``repeated`` are
     names that more than one column of the file had; ``repeating`` is the column of row
-    identifiers, if its entries repeat.
+    identifiers, if its entries repeat; ``rows`` are these, or numbers.
     """
 
     X: Any  # an array; a csr matrix, where the file has one
@@ -79,6 +85,7 @@ class StudyTable:
     gaps: list[str]
     repeated: frozenset[str]
     repeating: str | None
+    rows: list[str]
     source: dict[str, Any] = field(default_factory=dict)
 
 
@@ -109,7 +116,7 @@ def read_study_table(
     repeating = data.identifier if len(set(data.rows)) < len(data.rows) else None
     return StudyTable(
         X, data.target, names, data.groups, notes, gaps, data.repeated, repeating,
-        {"log2_floor": floor, "layer": layer},
+        data.rows, {"log2_floor": floor, "layer": layer},
     )  # fmt: skip
 
 
@@ -118,6 +125,8 @@ def read_for_study(path: Path, target: str, options: dict[str, Any]) -> StudyTab
     names = ("groups", "missing", "ignore", "transpose", "log2", "log2_floor", "layer")
     table = read_study_table(path, target, **{name: options[name] for name in names})
     table.notes += about_groups(table, options["groups"])
+    if options["group_copies"]:
+        join_copies(table)
     return table
 
 
@@ -166,6 +175,19 @@ def about_groups(table: StudyTable, groups: str | None) -> list[str]:
     name = shlex.quote(table.repeating)
     who = f"If samples with the same entry in {table.repeating!r} belong together"
     return [f"{who} (are of one patient, say), fit with --groups {name}."]
+
+
+def join_copies(table: StudyTable) -> None:
+    """Groups, those there are and more: rows that are copies of each other."""
+    from ..studies.data import copy_groups
+
+    before = len(table.rows) if table.groups is None else len(set(table.groups.tolist()))
+    table.groups = copy_groups(table.X, table.groups)
+    after = len(set(table.groups.tolist()))
+    if before == after:
+        table.notes.append("--group-copies has no effect: no row is a copy of one kept apart.")
+    else:
+        table.notes.append(f"Rows that are copies of each other stay together: {after:,} groups.")
 
 
 def add_annotations(table: StudyTable, path: Path | None) -> None:

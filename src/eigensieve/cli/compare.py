@@ -72,6 +72,7 @@ def compare_command(table: Path, target: str, out: Path, as_json: bool, **option
     with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:
             found = run_comparison(data, settings, target, options, kept, progress)
+        echo_notes(found.notes)
         protect(out, found.unfinished, is_finished(out / COMPARISON_JSON))
         found = replace(found, notes=(*notes, *found.notes))
         write_comparison(out, found)

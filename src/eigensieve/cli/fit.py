@@ -104,12 +104,12 @@ def fit_command(
     add_annotations(read, annotations)
     data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
-    echo_notes(read.notes)
+    echo_notes([*read.notes, *data.about_rows])
     n_jobs = common.count_jobs(options["jobs"])
     with resumable(out) as kept:
         with common.progress_bar() as progress:
             study = run_watched(data, plan, n_jobs, progress, kept, **read.source)
-        echo_notes(study.notes)
+        echo_notes(note for note in study.notes if note not in data.about_rows)
         protect(out, study.unfinished, is_complete(out))
         remarks = about_repeated(study, read.repeated)
         study = replace(study, notes=(*read.notes, *study.notes, *remarks))
@@ -153,7 +153,7 @@ def plan_study(
     check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
     ks = sizes_to_try(settings, len(table.names), k, options["ks"])
     given = table.X, table.y, table.groups, table.names
-    data = check_data(*given, options["missing"], target)
+    data = check_data(*given, options["missing"], target, table.rows)
     plan = make_plan(
         data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
         n_permutations=options["permutations"], score=common.score_of(options),

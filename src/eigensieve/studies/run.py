@@ -70,7 +70,8 @@ def run_study(
     cv : int, "loo" or a splitter of scikit-learn, default 5
         The number of stratified folds; or leave one sample (or group) out.
     groups : array (n,), optional
-        Samples of one group (patient) stay on one side of every split.
+        Samples of one group (patient) stay on one side of every split. `copy_groups` makes them
+        of rows that are copies of each other, of which ``notes`` of the study tell.
     n_repeats : int, default 5
         How often the cross-validation is repeated with other folds.
     n_jobs : int, optional
@@ -190,6 +191,6 @@ def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) 
             n_missing=data.n_missing,
         ),
         copies=final.copies,
-        notes=(*found.notes, *final.notes),
+        notes=(*data.about_rows, *found.notes, *final.notes),
         unfinished=(*found.unfinished, *final.unfinished),
     )  # fmt: skip
