@@ -37,7 +37,7 @@ class Instance:
 
     def __repr__(self) -> str:
         return (
-            f"random_instance({self.seed})  # {self.kind}, n={self.pencil.size}, k={self.k}, "
+            f"{self.kind}, seed {self.seed}: n={self.pencil.size}, k={self.k}, "
             f"{self.criterion}, include={self.include}, exclude={self.exclude}"
         )
 

@@ -254,13 +254,16 @@ class FactorPencil(Pencil):
         is_one = len(self.H) == 1 and (self.core is None or float(self.core[0, 0]) > 0)
         return 0.0 if is_one else np.inf
 
-    @cached_property
-    def factor_error(self) -> float:
+    @property
+    def is_factored(self) -> bool:  # type: ignore[override]
+        return self.core is None
+
+    def _factor_error(self, units: np.ndarray) -> float:
         if self.core is None:
             return 0.0
         # what `spectral_factor` leaves out of C; H'H has no larger eigenvalue than its trace
         norm = float(np.abs(linalg.eigvalsh(self.core)).max())
-        return NOISE * norm * float((column_squares(self.H) / self.diag_B).sum())
+        return NOISE * norm * float((column_squares(self.H) / units).sum())
 
     @cached_property
     def scales(self) -> np.ndarray:

@@ -96,7 +96,7 @@ class Pencil:
         if factor is not None:  # A = factor' factor: spare the eigen-decompositions below
             pencil.__dict__["spectral_factor"] = (factor, np.ones(len(factor)))
             pencil.__dict__["is_psd"] = True
-            pencil._is_factor_given = True
+            pencil.is_factored = True
         return pencil
 
     def __repr__(self) -> str:
@@ -104,8 +104,8 @@ class Pencil:
 
     # -- what it can do, for solvers that have a choice ---------------------------------
 
-    # whether A is defined by its `spectral_factor`, and not the other way round
-    _is_factor_given: bool = False
+    # whether A is defined by its `spectral_factor`, not the other way round
+    is_factored: bool = False
     # whether its columns are at hand; otherwise `load` and `parts` read them from disk
     in_memory: bool = True
     has_A_on_disk: bool = False
@@ -291,13 +291,24 @@ class Pencil:
 
         In the units where diag(B) = 1.
         """
-        if self._is_factor_given:
+        return self._factor_error(self.diag_B)
+
+    def left_out(self, criterion: str) -> float:
+        """What is in A, but not in its `spectral_factor`, adds no more per feature to a set."""
+        most = self.factor_error / self.least_B
+        if criterion != "logdet" or most == 0:
+            return most
+        # A + B takes the place of B: large features have large errors, which count less
+        least = linalg.eigvalsh(unit_form(self.A + self.B)[0], subset_by_index=[0, 0])[0]
+        own = self._factor_error(self.diag_A + self.diag_B)
+        return min(most, own / max(float(least) - 1e-14 * self.size, 1e-300))
+
+    def _factor_error(self, units: np.ndarray) -> float:
+        if self.is_factored:
             return 0.0
-        d = 1.0 / np.sqrt(self.diag_B)
+        d = 1.0 / np.sqrt(units)
         H, signs = self.spectral_factor
-        H = H * d
-        rest = np.abs(self._A * np.outer(d, d) - (H.T * signs) @ H).sum(axis=1)
-        return float(rest.max()) + EPS * self.size * self.scale
+        return distance(self._A * np.outer(d, d), H * d, signs)
 
     @cached_property
     def is_psd(self) -> bool:
@@ -323,7 +334,7 @@ class Pencil:
     @cached_property
     def beside_rank_one(self) -> float:
         """What there is in A beside aa': no criterion of any set has more of it."""
-        if self._is_factor_given:
+        if self.is_factored:
             return 0.0 if len(self.spectral_factor[0]) == 1 else np.inf
         j = int(np.argmax(self.diag_A / self.diag_B))
         pivot, a = self.diag_A[j], self._A[:, j]
@@ -356,7 +367,7 @@ class Pencil:
     def take(self, index: np.ndarray) -> Pencil:
         """The pencil of a subset of the features, in the same form."""
         part = self.restrict(index)
-        if self._is_factor_given:
+        if self.is_factored:
             factor = self.spectral_factor[0][:, index]
             part = Pencil._trusted(part.A, part._B, factor)
             part.criterion = self.criterion
@@ -370,6 +381,12 @@ class Pencil:
     def with_identity_B(self, root: np.ndarray) -> Pencil:
         """The pencil in y = root * x, for the `diagonal_root` of B: there B is the identity."""
         return Pencil._trusted(self._A / np.outer(root, root), None)
+
+
+def distance(A: np.ndarray, H: np.ndarray, signs: np.ndarray | float = 1.0) -> float:
+    """No eigenvalue of A - H' diag(signs) H is larger than this, round-off included."""
+    rest = np.abs(A - (H.T * signs) @ H).sum(axis=1)
+    return float(rest.max() + EPS * len(A) * np.abs(np.diag(A)).max())
 
 
 def _lanczos(A: np.ndarray, B: np.ndarray | None, m: int) -> np.ndarray:

@@ -23,7 +23,7 @@ from .criteria import (
     value_rounding,
 )
 from .grading import graded_eigh, graded_rounding, is_graded
-from .pencil import Pencil
+from .pencil import Pencil, distance
 from .solution import GAP_TOL, Solution, Status, relative_gap
 
 
@@ -136,15 +136,23 @@ class Problem:
             score = score_values(graded_eigh(A, B)[0], self.criterion)
             return score, lambda: graded_rounding(A, B)
         if self.criterion != "lambda_max":
-            H = self.pencil.spectral_factor[0][:, np.asarray(support, dtype=np.intp)] * d
+            H, error = self._factor(support, small.A * np.outer(d, d), d)
             values = factor_eigenvalues(H, B)
             score = score_values(values, self.criterion)
-            return score, lambda: factor_rounding(
-                values, B, self.criterion, self.pencil.factor_error
-            )
+            return score, lambda: factor_rounding(values, B, self.criterion, error)
         values, _ = small.eigh()
         A = small.A * np.outer(d, d)
         return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
+
+    def _factor(
+        self, support: Sequence[int] | np.ndarray, A: np.ndarray, d: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """H with H'H = A, that of a set in units of d, and how far they differ."""
+        if self.pencil.is_factored:
+            return self.pencil.spectral_factor[0][:, np.asarray(support, dtype=np.intp)] * d, 0.0
+        values, vectors = np.linalg.eigh(A)  # its own: beside others it would lose digits
+        H = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return H, distance(A, H)
 
     def solution(
         self,

@@ -10,6 +10,7 @@ from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
 from .exact.perspective.relaxation import ScaledPencil, relax_all
+from .hadamard import hadamard_bound
 from .relaxed.sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound
 from .target import Target, start_state
@@ -26,8 +27,6 @@ RELAXATION_LIMIT = 150
 RELAXATION_STEPS = 50
 WIDE_GAP = 0.01
 SHARES = (0.25, 0.5, 0.75, 0.9)
-# Of a sum of logarithms, relatively.
-ROUNDING = 1e-12
 
 
 def root_bound(problem: Problem, support: np.ndarray) -> float:
@@ -106,21 +105,3 @@ def _perspective_bound(problem: Problem, support: np.ndarray) -> float:
     if scaled.is_blurred:
         return hadamard_bound(problem)
     return relax_all(problem, scaled, start_state(problem), weights).bound
-
-
-def hadamard_bound(problem: Problem) -> float:
-    """No set has a larger log-det: det(A + B) <= the product of its diagonal, B >= a diagonal.
-
-    It is the same whatever the sizes of the features.
-    """
-    gains = hadamard_gains(problem.pencil)
-    forced = gains[problem.include]
-    free = np.sort(np.delete(gains, problem.include))
-    need = problem.k - forced.size
-    return float(forced.sum() + free[free.size - need :].sum())
-
-
-def hadamard_gains(pencil: Pencil) -> np.ndarray:
-    """What every feature can add to a log-det; no set has more than the sum of its features."""
-    gains: np.ndarray = np.log(pencil.diag_A + pencil.diag_B) - np.log(pencil.diagonal_below)
-    return gains * (1 + ROUNDING)

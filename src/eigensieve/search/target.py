@@ -9,7 +9,8 @@ import numpy as np
 
 from ..pencil.budget import Budget
 from ..pencil.problem import Problem
-from ..pencil.solution import Solution, Status
+from ..pencil.solution import Solution, Status, relative_gap
+from .hadamard import hadamard_bound
 
 # What a search knows of a feature.
 FREE, IN, OUT = 0, 1, -1
@@ -17,6 +18,8 @@ FREE, IN, OUT = 0, 1, -1
 FLOOR = 1e-9
 # No log-det is larger: sizes are limited, see tables/statistics.py; a wide tolerance gets there.
 LARGEST_EXPONENT = 700.0
+# With a gap above this the sizes of the features alone may say more than a search could.
+HOPELESS = 1.0
 # What is left of gap_tol for the rounding of incumbents.
 SHARE = 0.95
 
@@ -74,12 +77,16 @@ class Outcome:
 
 def finish(outcome: Outcome, target: Target, budget: Budget, solver: str) -> Solution:
     """The `Solution` of a search."""
-    return target.asked.solution(
+    problem, bound = target.asked, target.proved(outcome.bound)
+    own = problem.score(outcome.support)
+    if problem.criterion == "logdet" and relative_gap(own, bound, problem.unit) > HOPELESS:
+        bound = min(bound, hadamard_bound(problem))
+    return problem.solution(
         outcome.support,
         budget,
         status=outcome.stopped or Status.GAP_LIMIT,
         solver=solver,
-        bound=target.proved(outcome.bound),
+        bound=bound,
         n_nodes=outcome.n_nodes,
     )
 

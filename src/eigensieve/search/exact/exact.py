@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...pencil.criteria import EPS
@@ -55,7 +57,7 @@ def _has_cancellation(problem: Problem) -> bool:
         return False
     if not is_graded(pencil.diag_A, pencil.diag_B):
         return False
-    H = pencil.spectral_factor[0]
+    H: Any = pencil.spectral_factor[0]
     if not isinstance(H, np.ndarray):
         return False
     hidden = cancellation(align(H / np.sqrt(pencil.diag_B))) / pencil.least_B

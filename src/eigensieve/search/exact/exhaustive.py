@@ -16,6 +16,7 @@ from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..secular import TIE, first_max
 from ..solver import Solver
+from ..target import LARGEST_EXPONENT
 
 MAX_SUBSETS = 20_000_000
 BATCH = 4096
@@ -32,7 +33,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
             "use a smaller k or another solver"
         )
     A, B = _unit_diagonal(problem)
-    hidden = _most_hidden(problem)
+    at_most = _ceilings(problem)
     best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
         scores = _scores(A, B, batch, problem.criterion)
@@ -41,7 +42,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
             best, best_set = float(scores[i]), batch[i]
         # even the order of the sets may be hidden by round-off, of some more than of others
         for j in np.argsort(-scores, kind="stable"):
-            if scores[j] + hidden(scores[j]) <= ceiling:
+            if at_most(scores[j]) <= ceiling:
                 break
             ceiling = max(ceiling, problem.ceiling(batch[j]))
         seen += len(batch)
@@ -60,21 +61,20 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     )
 
 
-def _most_hidden(problem: Problem) -> Callable[[float], float]:
-    """What round-off may at most hide of a set with a given score."""
-    pencil, k = problem.pencil, problem.k
-    if problem.criterion == "logdet" and is_graded(pencil.diag_A, pencil.diag_B):
+def _ceilings(problem: Problem) -> Callable[[float], float]:
+    """What a set with a given score may at most be worth, round-off included."""
+    pencil, k, is_log = problem.pencil, problem.k, problem.criterion == "logdet"
+    if is_log and is_graded(pencil.diag_A, pencil.diag_B):
         return lambda score: np.inf
-    is_log = problem.criterion == "logdet"
     share = 16 * k * EPS / pencil.least_B
     others = (pencil.factor_error + 8 * k * EPS * pencil.scale) / pencil.least_B
 
-    def hidden(score: float) -> float:
-        largest = np.expm1(score) if is_log else abs(score)
+    def at_most(score: float) -> float:
+        largest = np.expm1(min(score, LARGEST_EXPONENT)) if is_log else abs(score)
         error = share * largest + others
-        return k * float(np.log1p(error) if is_log else error)
+        return score + k * float(np.log1p(error) if is_log else error)
 
-    return hidden
+    return at_most
 
 
 def _unit_diagonal(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ from ...pencil.grading import graded_eigh, graded_rounding, is_graded
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..greedy.start import find_start
-from ..quick_bound import hadamard_gains
+from ..hadamard import hadamard_gains
 from ..solver import Solver
 from ..target import Outcome, Target, finish
 from .coverage import CoverageCount

@@ -12,7 +12,19 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import PencilError
-from ...pencil.criteria import EPS, spd_inverse
+from ...pencil.criteria import EPS, spd_inverse, unit_cholesky
+
+
+def lifted(M: np.ndarray) -> np.ndarray:
+    """M, with a diagonal of round-off added where rounding has left it no longer definite.
+
+    Features are then dependent to working precision, and which of them is taken is a guess.
+    """
+    try:
+        unit_cholesky(M)
+        return M
+    except PencilError:
+        return M + np.diag(8 * len(M) * EPS * np.diag(M))
 
 
 class ShrinkingInverse(Protocol):
@@ -41,12 +53,7 @@ class DenseInverse:
 
     def _refresh(self) -> None:
         self.alive = np.ones(len(self.M), dtype=bool)
-        try:
-            inverse = spd_inverse(self.M)
-        except PencilError:  # dependent to working precision: which one goes first is a guess
-            lift = 8 * len(self.M) * EPS * np.diag(self.M)
-            inverse = spd_inverse(self.M + np.diag(lift))
-        self.P = np.ascontiguousarray(inverse)
+        self.P = np.ascontiguousarray(spd_inverse(lifted(self.M)))
 
     @property
     def diagonal(self) -> np.ndarray:

@@ -22,6 +22,7 @@ from scipy import linalg
 from ...pencil.criteria import spd_inverse, unit_cholesky
 from ...pencil.pencil import Pencil
 from ...tables.kinds.arrays import is_device_array, like, namespace, scatter, to_numpy
+from .inverse import lifted
 
 # A feature of which the set leaves less than this share is taken to be a combination of it.
 DEPENDENT = 1e-13
@@ -93,7 +94,7 @@ class Sweep:
             self.C[:, slot : min(slot + MAX_SINGLE_COLUMNS, k)] = self.columns(
                 S[slot : slot + MAX_SINGLE_COLUMNS]
             )
-        M = self.C[S, :k].copy()
+        M = lifted(self.C[S, :k].copy())
         self.P[:] = 0.0
         self.P[:k, :k] = spd_inverse(M)
         L, scale = unit_cholesky(M)
@@ -185,7 +186,7 @@ class DeviceSweep(Sweep):
 
     def load(self, support: Sequence[int] | np.ndarray) -> None:
         self.members[:] = support
-        L, scale = unit_cholesky(self.restricted(self.members))
+        L, scale = unit_cholesky(lifted(self.restricted(self.members)))
         root = linalg.solve_triangular(L, np.diag(scale), lower=True)  # root M root' = I
         self.P = root.T @ root
         xp, index = namespace(self.diagonal), like(self.members, self.diagonal)

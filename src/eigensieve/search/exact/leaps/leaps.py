@@ -63,7 +63,11 @@ class LeapsTree:
                 H.T
             )  # not below 1: a difference of logarithms is no more exact than that
         self.is_blurred = kind == LOGDET and unit > MAX_CANCELLATION
-        unit += 2.0 * pencil.factor_error / EPS  # B^-1 magnifies it as it does round-off
+        self.left_out = 0.0
+        if kind == LOGDET and is_graded(pencil.diag_A, pencil.diag_B):
+            self.left_out = problem.k * pencil.left_out("logdet")
+        else:  # B^-1 magnifies it as it does round-off
+            unit += 2.0 * pencil.factor_error / EPS
         self._kernel_problem = LeapsProblem(kind, B, H, blocks[self.features], quota, unit)
         self._strides = CoverageCount(problem, False).strides
         self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
@@ -148,6 +152,7 @@ def search_leaps(target: Target, budget: Budget, options: SearchOptions) -> Outc
         )
         search.max_nodes = most
         outcome = search.run(support, outcome.bound)
+    outcome.bound += tree.left_out
     if np.isinf(outcome.bound):  # there was no time for a single node
         outcome.bound = target.inward(root_bound(target.asked, outcome.support))
     return outcome

@@ -17,8 +17,8 @@ from ....pencil.problem import Problem
 from ....pencil.solution import Status
 from ...greedy.start import find_start
 from ...greedy.swap import swap_refine
+from ...hadamard import hadamard_bound
 from ...moves import top_k
-from ...quick_bound import hadamard_bound
 from ...solver import OnDisk, Solver
 from ...target import FREE, IN, OUT, Outcome, Target, start_state
 from ..coverage import CoverageCount

@@ -58,7 +58,8 @@ class ScaledPencil:
     """The pencil with diag(B) = 1, A = H'H and B = diag(D) + something semidefinite."""
 
     def __init__(self, problem: Problem) -> None:
-        self.pencil = pencil = problem.pencil
+        self.pencil, self._criterion = problem.pencil, problem.criterion
+        pencil = self.pencil
         self.here = pencil.working if pencil.factors else None
         self._factor = pencil.spectral_factor[0]
         self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
@@ -84,8 +85,8 @@ class ScaledPencil:
 
     @cached_property
     def left_out(self) -> float:
-        """What a feature may add to a criterion that is in A, but not in its factor."""
-        return self.pencil.factor_error / self.pencil.least_B
+        """See `Pencil.left_out`."""
+        return self.pencil.left_out(self._criterion)
 
     @cached_property
     def _working_factor(self) -> Any:
