@@ -125,6 +125,7 @@ def test_an_input_in_the_folder_of_the_results(
     refused, iris_csv: Path, file: str, line: list[str], force: bool, out: str
 ) -> None:
     shutil.copy(iris_csv, file)
+    Path("report.html").write_text("one more that would be replaced")
     os.symlink(".", "link")
     said = refused(*line, "--out", out, *["--force"] * force)
     assert said == f"error: {Path(out, file)}: is an input of this command; choose another --out"
@@ -164,7 +165,7 @@ def test_a_file_of_somebody_else_is_not_replaced(
     Path(file).parent.mkdir(exist_ok=True)
     Path(file).write_text("years of work\n")
     said = refused(*line)
-    assert f"{file}: is there already, and it is not this command's work; choose another " in said
+    assert f"{file}: is there already, not made by this command, or changed since; choose" in said
     assert said.endswith("or add --force to replace it")
 
 
@@ -211,8 +212,8 @@ def test_a_result_that_was_edited_is_not_replaced(run, refused, iris_csv: Path) 
 def test_a_result_of_another_command_is_not_replaced(run, refused, wine, model, rows) -> None:
     run("fit", rows, *QUICK, "--out", "o")
     said = refused("predict", model, rows, "--out", "o/cv.csv")
-    assert "o/cv.csv: is there already, and eigensieve fit has written it" in said
-    assert "eigensieve fit has written it" in refused("compare", rows, *COMPARE, "--out", "o")
+    assert "o/cv.csv: is there already, made by eigensieve fit" in said
+    assert "made by eigensieve fit" in refused("compare", rows, *COMPARE, "--out", "o")
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "pipe"])

@@ -83,8 +83,11 @@ def check(result: Any) -> None:
 # By command: its arguments, and options with values, good ones and bad ones.
 COLUMNS = ["kind"] * 12 + ["a", "none", ""]
 SHARED: dict[str, list[str]] = {"--target": COLUMNS, "--transpose": [], "--json": []}
+# Where to write: also to what is an input of this command or of others, and to nowhere.
+WHERE = ["new", "table", "model", "names", "/nowhere/p.csv", ""]
 OPTIONS: dict[str, dict[str, list[str]]] = {
-    "predict": {"--out": ["p.csv", "/nowhere/p.csv", ""], "--transpose": [], "--json": []},
+    "predict": {"--out": WHERE, "--transpose": [], "--json": [], "--force": []},
+    "export": {"--float32": [], "--json": [], "--force": []},
     "evaluate": SHARED,
     "certify": {
         **SHARED,
@@ -98,6 +101,8 @@ OPTIONS: dict[str, dict[str, list[str]]] = {
         "--jobs": ["1", "0"],
         "--features-file": ["names", "nowhere"],
         "--noun": ["genes", ""],
+        "--proof": WHERE,
+        "--force": [],
     },
     "data": {"list": [], "show": ["iris", "none", ""], "other": []},
     "reproduce": {"--list": []},
@@ -118,7 +123,7 @@ OPTIONS: dict[str, dict[str, list[str]]] = {
         "--time-limit": ["60", "0", "x"],
     },
 }
-ARGUMENTS = {"predict": ["model", "table"], "evaluate": ["model", "table"],
+ARGUMENTS = {"predict": ["model", "table"], "evaluate": ["model", "table"], "export": ["model"],
              "certify": ["table"], "fit": ["table"], "data": [], "reproduce": []}  # fmt: skip
 
 
@@ -141,6 +146,8 @@ def command_lines(draw: Any, names: tuple[str, ...]) -> list[str]:
     for role in ARGUMENTS[name]:
         good = draw(st.integers(0, 19))
         line.append(role if good else draw(st.sampled_from(ROLES)))
+    if name == "export":
+        line.append(draw(st.sampled_from(WHERE)))
     known = OPTIONS[name]
     chosen = draw(st.lists(st.sampled_from(sorted(known)), max_size=2, unique=True))
     must = {"certify": ["--target", "--features"], "evaluate": ["--target"]}.get(name, [])
@@ -163,12 +170,34 @@ def command_lines(draw: Any, names: tuple[str, ...]) -> list[str]:
     return line
 
 
+@contextmanager
+def no_file_lost(line: list[str]) -> Iterator[None]:
+    """Files are replaced by --force only, and those that the command reads not even then."""
+    before = {path: path.read_bytes() for path in map(Path, prepare().values()) if path.is_file()}
+    yield
+    for path, content in before.items():
+        if not path.is_file() or path.read_bytes() != content:
+            path.write_bytes(content)
+            tally("replaced by force")
+            assert "--force" in line, f"{path} was replaced"
+            assert is_only_destination(path, line), f"{path} was read and replaced"
+
+
+def is_only_destination(path: Path, line: list[str]) -> bool:
+    """The file is named once, as what is to be written."""
+    places = [i for i, word in enumerate(in_full(line)) if word == str(path)]
+    if len(places) != 1:
+        return False
+    return line[places[0] - 1] in ("--out", "--proof") or (line[0], *places) == ("export", 2)
+
+
 @cases(36, 250)
-@given(command_lines(("predict", "evaluate", "certify", "data", "reproduce")))
+@given(command_lines(("predict", "evaluate", "certify", "data", "reproduce", "export")))
 def test_commands_answer_or_refuse(line: list[str]) -> None:
     if "reproduce" in line and "--list" not in line:
         return  # would run every experiment
-    check(run(*in_full(line)))
+    with no_file_lost(line):
+        check(run(*in_full(line)))
 
 
 @cases(4, 20)

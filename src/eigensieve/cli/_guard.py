@@ -10,7 +10,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,29 +53,26 @@ force_option = click.option(
 )
 
 
-def check_replaceable(paths: Iterable[Path], word: str) -> None:
+def check_replaceable(paths: Sequence[Path], word: str) -> None:
     """Refuse what must not be replaced; ``word`` is what the command calls the destination.
 
     As an OSError: after long work it is no reason to throw the kept progress away.
     """
     meta = _meta()
-    for path in paths:
-        noted = _noted(path.with_name(LIST))
-        if not os.path.lexists(path):
-            continue
+    for path in paths:  # first of all: --force would not help
         if any(_is_same(path, other) for other in meta.get(INPUTS, ())):
             raise _refusal(path, f"is an input of this command; choose another {word}")
-        if meta.get(FORCE) or _is_empty(path):
+    for path in paths:
+        noted = _noted(path.with_name(LIST))
+        if not os.path.lexists(path) or _is_empty(path) or meta.get(FORCE):
             continue
         makers = _makers(path, noted)
         if _command() not in makers:
-            whose = (
-                f"eigensieve {makers[-1]} has written it"
-                if makers
-                else "it is not this command's work"
-            )
+            whose = "not made by this command, or changed since"
+            if makers:
+                whose = f"made by eigensieve {makers[-1]}"
             advice = f"choose another {word}, or add --force to replace it"
-            raise _refusal(path, f"is there already, and {whose}; {advice}")
+            raise _refusal(path, f"is there already, {whose}; {advice}")
 
 
 def note_made(folder: Path, files: Iterable[tuple[str, Path]]) -> bool:
