@@ -3,7 +3,8 @@
 ``python -m benchmarks.row_copies [--studies 200]``. Tables of noise, every one of 30 rows twice,
 exactly or with a tenth of a deviation of noise added to each; the labels are random, the same for a
 row and its copy. Prints the mean error (guessing: .5) and the share of p-values up to .05 (should
-be .05) of studies without groups and with those of `es.copy_groups`, and how many copies were found.
+be .05) of studies without groups and with those of `es.copy_groups`, and the
+share of copies found.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 from eigensieve.pencil.solution import Status
 from eigensieve.report.page import list_mistakes, render_study
 from eigensieve.report.words import tally
-from eigensieve.studies.copies import FeatureCopy, describe_copies
+from eigensieve.studies.copies.features import FeatureCopy, describe_copies
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
 from eigensieve.studies.stability import StabilityIndex

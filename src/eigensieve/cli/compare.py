@@ -67,7 +67,7 @@ def compare_command(table: Path, target: str, out: Path, as_json: bool, **option
     settings = {method.name: make_method(method, options) for method in methods}
     check_classes(data.y, target, with_folds=options["cv"] != "loo")
     data.notes += about_sizes(settings, len(data.names), options["ks"])
-    notes = [*data.notes, *data.gaps, *about_balance(methods, settings, options["balanced"])]
+    notes = [*data.notes, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)
     with resumable(out, several=True) as kept:
         with common.progress_bar() as progress:

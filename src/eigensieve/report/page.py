@@ -7,7 +7,7 @@ from typing import Any
 
 from ..plots._style import printable, short_names, shorten
 from ..plots.loadings import sides_of
-from ..studies.copies import describe_copies
+from ..studies.copies.features import describe_copies
 from ..studies.estimates import ErrorEstimate
 from ..studies.result import Study
 from . import facts, sections, words

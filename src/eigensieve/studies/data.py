@@ -19,7 +19,7 @@ from ..estimators._validation import require_in_memory
 from ..pencil.checks import check_labels
 from ..pencil.magnitudes import refuse_extremes
 from ..tables.kinds.frames import plain_frame
-from .row_copies import describe_row_copies, find_row_copies, join_rows
+from .copies.rows import describe_row_copies, find_row_copies, join_rows
 from .standardize import check_missing, refuse_gaps, stored_numbers
 
 

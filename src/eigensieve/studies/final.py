@@ -16,7 +16,7 @@ from ..pencil.budget import Callback
 from ..pencil.solution import Solution
 from ..pencil.wording import counted
 from ..tables.statistics import ClassStats
-from .copies import FeatureCopy, describe_copies, find_copies
+from .copies.features import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
 from .optimality import FeaturePrice, Judge

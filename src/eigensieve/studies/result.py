@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..pencil.solution import Solution
 from .calibration import Calibration
-from .copies import FeatureCopy
+from .copies.features import FeatureCopy
 from .cv_path import CHOSEN, CVPath
 from .nested import HonestError
 from .null import PermutationNull

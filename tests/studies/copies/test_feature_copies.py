@@ -7,7 +7,12 @@ import pytest
 from scipy import sparse
 
 import eigensieve as es
-from eigensieve.studies.copies import MAX_COPIES_NAMED, FeatureCopy, describe_copies, find_copies
+from eigensieve.studies.copies.features import (
+    MAX_COPIES_NAMED,
+    FeatureCopy,
+    describe_copies,
+    find_copies,
+)
 from eigensieve.tables.builders import lda_pencil
 
 rng = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from scipy import sparse
 import eigensieve as es
 from eigensieve.datasets.loader import load_table
 from eigensieve.errors import InputError
-from eigensieve.studies import row_copies
-from eigensieve.studies.row_copies import describe_row_copies, find_row_copies
+from eigensieve.studies.copies import rows as row_copies
+from eigensieve.studies.copies.rows import describe_row_copies, find_row_copies
 
 rng = np.random.default_rng(0)
 

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
-from ..pencil.row_factor import feature_slices
-from ..pencil.wording import counted
-from .standardize import Standardizer, replace_entries
+from ...pencil.row_factor import feature_slices
+from ...pencil.wording import counted
+from ..standardize import Standardizer, replace_entries
 
 FACTOR = 5
 MAX_NEAR = 4  # rows that are nearly equal to one row

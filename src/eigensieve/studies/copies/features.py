@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..pencil.magnitudes import ROUND_OFF
-from ..pencil.row_factor import feature_slices
+from ...pencil.magnitudes import ROUND_OFF
+from ...pencil.row_factor import feature_slices
 
 ALIKE = 1 - 1e-9  # a correlation from here on is that of a copy
 MAX_COPIES_NAMED = 5

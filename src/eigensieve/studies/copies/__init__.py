@@ -1,0 +1,1 @@
+"""Copies: selected features that say the same, and rows that are one sample."""
