@@ -115,6 +115,18 @@ def test_class_means_on_a_line(file: Path) -> None:
         es.check_proof(file, X, y).raise_if_rejected()
 
 
+@pytest.mark.parametrize("scales", [[1.0, 0.0, -0.0], [1.0, 2.0, 0.5]])
+def test_components_of_a_table_on_a_line(file: Path, scales: list[float]) -> None:
+    """A covariance of rank one: the proof is about the table, as of any other rank."""
+    X = np.random.default_rng(25).normal(size=(8, 1)) * scales
+    best = max(X.var(axis=0))
+    shown = es.solve(es.pca_pencil(X), 1, "exact", "lambda_max", proof=file)
+    verdict = es.check_proof(file, X=X)
+    verdict.raise_if_rejected()
+    assert verdict.bound == shown.bound >= best
+    assert shown.objective == pytest.approx(best, rel=1e-9)
+
+
 def test_a_set_of_some_blocks(file: Path) -> None:
     W = np.random.default_rng(0).normal(size=(9, 7))
     A = W.T @ W

@@ -27,6 +27,10 @@ def lifted(M: np.ndarray) -> np.ndarray:
         return M + np.diag(8 * len(M) * EPS * np.diag(M))
 
 
+# A share of 1 that says that rounding has taken the rest.
+USED_UP = 0.5
+
+
 class ShrinkingInverse(Protocol):
     """What a backward pass needs."""
 
@@ -64,7 +68,12 @@ class DenseInverse:
 
         column = self.P[:, j].copy()
         self.alive[j] = False
-        delete_from_inverse(self.P, np.flatnonzero(self.alive), j)
+        left = np.flatnonzero(self.alive)
+        delete_from_inverse(self.P, left, j)
+        # (M^-1)_ii is never below 1 / M_ii: where it has come down to less its digits are used up
+        if np.any(self.diagonal[left] * np.diag(self.M)[left] < USED_UP):
+            place = np.ix_(left, left)
+            self.P[place] = spd_inverse(lifted(self.M[place]))
         return column
 
     def apply(self, V: np.ndarray) -> np.ndarray:
@@ -88,16 +97,18 @@ class FactorInverse:
         K[np.diag_indices_from(K)] += 1.0
         self.K_inverse = spd_inverse(K) if len(K) else K
         self.leverage = np.einsum("ij,ij->j", self.X, self.K_inverse @ self.X)
+        # of M_jj (M^-1)_jj >= 1 again: what rounding must not take from 1 - leverage
+        self.least = 1.0 / (1.0 + np.einsum("ij,ij->j", self.X, self.X))
         self.n_deleted = 0
 
     @property
     def diagonal(self) -> np.ndarray:
-        return (1.0 - self.leverage) / self.d
+        return np.maximum(1.0 - self.leverage, self.least) / self.d
 
     def delete(self, j: int) -> np.ndarray:
         z = self.K_inverse @ self.X[:, j]
         overlap = self.X.T @ z
-        left = 1.0 - self.leverage[j]
+        left = max(1.0 - self.leverage[j], self.least[j])
         column = -overlap / np.sqrt(self.d * self.d[j])
         column[j] = left / self.d[j]
         self.leverage += overlap * overlap / left

@@ -73,8 +73,11 @@ class Prover:
         self.state = np.full(pencil.size, OUT, dtype=np.int8)
         self.state[problem.to_original] = FREE
         self.state[self.problem.include] = IN
-        self.by_level = problem.criterion == "lambda_max" and not pencil.is_rank_one
         recipe = pencil.recipe
+        # duals know no table but that of classes: levels, if there is one of a single component
+        is_component = recipe is not None and recipe.kind != "lda"
+        by_dual = pencil.is_rank_one and not (is_component and pencil.size <= MAX_DENSE_FEATURES)
+        self.by_level = problem.criterion == "lambda_max" and not by_dual
         self.has_table = recipe is not None and (self.by_level or recipe.kind == "lda")
         self.about = {"kind": "matrices"} if recipe is None else recipe.as_plain()
         self._refuse()
