@@ -283,27 +283,55 @@ def test_a_file_that_appears_during_the_work(run, iris_csv: Path, meanwhile, mon
     assert "going on from an earlier run" in run("fit", iris_csv, *QUICK, "--out", "o").stderr
 
 
-def test_a_run_that_is_killed_between_two_files(run, iris_csv, monkeypatch) -> None:
-    """Half of the files are new then, and all are the command's own."""
+@pytest.fixture
+def at_the_third_file() -> Callable[..., None]:
+    """Do something when two files of the folder ``o`` are in place."""
+    plain, moved = os.replace, []
+
+    def plan(act: Callable[[], object], patch: pytest.MonkeyPatch) -> None:
+        def replace(source: str | Path, target: str | Path) -> None:
+            if Path(target).parent.name == "o":
+                moved.append(target)
+                if len(moved) == 3:
+                    act()
+            plain(source, target)
+
+        patch.setattr(_destinations.os, "replace", replace)
+
+    return plan
+
+
+def fail() -> None:
+    raise MemoryError
+
+
+def test_a_run_that_fails_between_two_files(
+    run, iris_csv: Path, monkeypatch, at_the_third_file
+) -> None:
+    """As if it were killed: some of the files are new then, and all are the command's own."""
     run("fit", iris_csv, *QUICK, "--out", "o")
-    old, plain, moved = snapshot(Path("o")), os.replace, []
-
-    def replace_two(source: str | Path, target: str | Path) -> None:
-        if Path(target).parent.name == "o":
-            if len(moved) == 2:
-                signal.raise_signal(signal.SIGINT)
-            moved.append(target)
-        plain(source, target)
-
+    old = snapshot(Path("o"))
     with monkeypatch.context() as patch:
-        patch.setattr(_destinations.os, "replace", replace_two)
-        run("fit", iris_csv, *QUICK, "--seed", 1, "--out", "o", code=130)
+        at_the_third_file(fail, patch)
+        run("fit", iris_csv, *QUICK, "--seed", 1, "--out", "o", code=1)
     changed = {name for name, text in snapshot(Path("o")).items() if old.get(name, text) != text}
     assert "o/model.json" in changed
-    assert "o/selected.csv" not in changed
+    assert "o/report.html" not in changed
     for seed in (1, 0):
         run("fit", iris_csv, *QUICK, "--seed", seed, "--out", "o")
     assert snapshot(Path("o"))["o/model.json"] == old["o/model.json"]
+
+
+def test_ctrl_c_between_two_files(run, iris_csv: Path, monkeypatch, at_the_third_file) -> None:
+    """All of them are put in place, and that is said."""
+    run("fit", iris_csv, *QUICK, "--seed", 1, "--out", "whole")
+    run("fit", iris_csv, *QUICK, "--out", "o")
+    with monkeypatch.context() as patch:
+        at_the_third_file(lambda: signal.raise_signal(signal.SIGINT), patch)
+        result = run("fit", iris_csv, *QUICK, "--seed", 1, "--out", "o", code=130)
+    assert result.stderr.endswith("interrupted: all results were written by then\n")
+    for name in ("model.json", "cv.csv", "selected.csv", "stability.csv"):
+        assert Path("o", name).read_bytes() == Path("whole", name).read_bytes()
 
 
 def test_a_full_disk_leaves_the_old_files(run, iris_csv: Path, monkeypatch) -> None:

@@ -148,9 +148,17 @@ def put_in_place(moves: Sequence[tuple[Path, Path]], word: str = "--out") -> lis
         if not note_made(folder, [(path.name, draft) for draft, path in moves]):
             list_ = folder / LIST
             echo_notes([f"{list_}: cannot be written to; to replace these files will take --force"])
+    try:
+        move(moves)
+    except KeyboardInterrupt:  # some are there: the others belong to them
+        move([(draft, path) for draft, path in moves if draft.exists()])
+        raise KeyboardInterrupt("all results were written by then") from None
+    return replaced
+
+
+def move(moves: Sequence[tuple[Path, Path]]) -> None:
     for draft, path in moves:
         os.replace(draft, path)
-    return replaced
 
 
 def settle(path: Path) -> None:
