@@ -83,8 +83,9 @@ def test_methods_are_complete(two: Study) -> None:
         "(SparseLDA)", "logdet", shrinkage, "greedy; status: converged", "centred and scaled",
         "5-fold, repeated 2 times", "Seed 0", two.source.fingerprint, "scikit-learn",
         "Command eigensieve fit 'a b.csv'", "Target diagnosis", "tried: 1, 3, 10; score: error",
-        "Permutations 6;", "Missing values none", "Interval Wilson, 95 %; it counts",
-        "solver='greedy'",
+        "Permutations 6;", "Missing values none", "solver='greedy'",
+        "Interval Wilson, 95 %, with the variance of the training sets (Nadeau and Bengio); further "
+        "on the side of the cross-validated error of the final choice of k Probabilities",
     ):  # fmt: skip
         assert fact in said
     assert "Command" not in said_of(two)
@@ -101,7 +102,8 @@ def test_a_given_k_with_settings_groups_and_gaps(three: Study) -> None:
     assert "Settings tried weak; strong. Taken: weak" in said
     assert "Groups 75 groups; samples of one group are never on both sides" in said
     assert "Missing values 1, filled with the median" in said
-    assert "Wilson, 95 %, widened where samples of a group" in said
+    assert "; widened where samples of a group are right or wrong together; further on" in said
+    assert "error of the final choice of the setting Probabilities" in said
     assert "Balanced error, in which every class counts alike:" in said
     assert "(guessing: 66.7 %)" in said
     assert "score: balanced error" in said
@@ -134,7 +136,10 @@ def test_held_out_samples_are_called_so_once(two: Study, lonely: Study) -> None:
     held_out = ErrorEstimate(0.051, 0.02, 0.11, 190, "held-out samples")
     expected = "Error on 190 held-out samples: 5.1 % (95 % interval 2.0 % to 11.0 %). "
     assert expected in said_of(two, held_out=held_out)
-    assert "Interval Wilson, 95 %" in said_of(lonely, held_out=held_out)
+    for study, own in ((two, 1), (lonely, 0)):  # new samples: nothing but their number counts
+        said = said_of(study, held_out=held_out)
+        assert "Interval, held out Wilson, 95 %; it counts the samples as independent" in said
+        assert said.count("Interval Wilson, 95 %, with the variance of the training") == own
 
 
 def test_transformation_is_a_part_of_the_methods(two: Study) -> None:

@@ -168,7 +168,7 @@ def _overlap(comparison: Comparison) -> dict[str, Any]:
 def _methods(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("Error estimate", printable(comparison.how)),
-        ("Interval", "Wilson, 95\u00a0%"),
+        ("Interval", _by_method(comparison, lambda study: facts.interval_rule(study) or "none")),
         ("Reference", printable(comparison.reference)),
         ("Number of features", _by_method(comparison, lambda study: printable(study.k_rule))),
         ("Class weights", _class_weights(comparison)),

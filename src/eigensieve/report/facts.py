@@ -90,6 +90,20 @@ def lies_below(study: Study, share: float) -> bool:
     return found is not None and found.high < share * baseline(study)
 
 
+def interval_rule(study: Study) -> str | None:
+    """How the interval of a cross-validated error came about; None without an error."""
+    found = study.honest_error
+    if found is None:
+        return None
+    rule = "Wilson, 95\u00a0%, with the variance of the training sets (Nadeau and Bengio)"
+    if study.source.groups is not None:
+        rule += "; widened where samples of a group are right or wrong together"
+    if found.chosen:
+        rule += "; further on the side of the cross-validated error of the final choice of "
+        rule += what_was_chosen(study)
+    return rule
+
+
 def seems_chance(study: Study) -> bool:
     """Whether permuted labels were predicted as well, and not just once in a while."""
     null = study.null

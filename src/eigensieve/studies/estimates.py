@@ -18,7 +18,7 @@ class ErrorEstimate:
     ----------
     error : float
     low, high : float
-        The 95 % Wilson interval.
+        The 95 % interval.
     n_samples : int
     how : str
         Where it comes from, in words.
@@ -32,19 +32,37 @@ class ErrorEstimate:
 
 
 def error_estimate(
-    wrong: float, n: int, how: str, *, n_effective: float | None = None
+    wrong: float, n: int, how: str, *, n_effective: float | None = None, shift: float = 0.0
 ) -> ErrorEstimate:
     """An error rate with its 95 % Wilson interval.
 
-    ``wrong`` may be a mean over repeats, and then need not be whole. Samples that come in groups
-    are worth ``n_effective`` independent ones.
+    ``wrong`` may be a mean over repeats, and then need not be whole. Samples that depend on each
+    other are worth ``n_effective`` independent ones. The true error may be off by about ``shift``
+    besides: that counts as a standard deviation more, on its side.
     """
     rate = wrong / n
     share = NORMAL_95**2 / (n if n_effective is None else n_effective)
-    centre = (rate + share / 2) / (1 + share)
-    half = np.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return ErrorEstimate(float(rate), float(low), float(high), n, how)
+    low = _wilson_end(rate, share, min(shift, 0.0), -1)
+    high = _wilson_end(rate, share, max(shift, 0.0), 1)
+    return ErrorEstimate(float(rate), max(0.0, low), min(1.0, high), n, how)
+
+
+def _wilson_end(rate: float, share: float, shift: float, side: int) -> float:
+    """The q on that side with (q - rate)^2 = share q (1 - q) + (z shift)^2; share is z^2 / n."""
+    variance = rate * (1 - rate) * share + share * share / 4
+    variance += (1 + share) * (NORMAL_95 * shift) ** 2
+    return float((rate + share / 2 + side * np.sqrt(variance)) / (1 + share))
+
+
+def cross_validated_size(n_independent: float, n_tested: int, n_train: float) -> float:
+    """How many new samples tell as much of an error as these, of a cross-validation.
+
+    Every sample is tested once and trains the other models as well, and the final model has a
+    training set of its own: after Nadeau and Bengio (Machine Learning 52, 2003) the variance of
+    the training sets is that of ``n_train`` tested samples, and adds to that of the tested ones:
+    1 / n_tested + 1 / n_train. ``n_independent`` is what the tested ones are worth (groups).
+    """
+    return n_independent / (1 + n_tested / n_train)
 
 
 def effective_size(wrong: np.ndarray, groups: np.ndarray | None) -> float | None:

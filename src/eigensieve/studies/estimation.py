@@ -95,7 +95,7 @@ def _evaluate(
         )
         for i, setting in enumerate(best)
     ]
-    found.honest = _honest(data, plan, schedule, outcomes)
+    found.honest = _honest(data, plan, schedule, outcomes, found.cv)
     if found.honest is not None and repeats[0] is schedule.repeats[0]:
         found.calibration = calibrated(repeats[0], outcomes, plan, found.honest)
     permuted = schedule.whole_permutations(outcomes)
@@ -109,7 +109,11 @@ def _evaluate(
 
 
 def _honest(
-    data: StudyData, plan: StudyPlan, schedule: Schedule, outcomes: Mapping[str, Findings]
+    data: StudyData,
+    plan: StudyPlan,
+    schedule: Schedule,
+    outcomes: Mapping[str, Findings],
+    cv: CVPath,
 ) -> HonestError | None:
     words = plan.splitter.describe(data.y)
     if plan.must_choose:
@@ -119,7 +123,7 @@ def _honest(
         if plan.k is not None:
             chosen = "setting"
         how = f"nested {words} cross-validation, {chosen} chosen inside"
-        return nested_error(schedule.repeats[0], schedule.inner, outcomes, plan, how)
+        return nested_error(schedule.repeats[0], schedule.inner, outcomes, plan, cv, how)
     repeats = schedule.whole_repeats(outcomes)
     times = f"{len(repeats)} times " if len(repeats) > 1 else ""
     rule = "k fixed" if plan.ks else "nothing chosen"

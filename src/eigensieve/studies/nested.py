@@ -8,8 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .calibration import Calibration, calibrate
-from .cv_path import make_path
-from .estimates import ErrorEstimate, balanced, effective_size, error_estimate
+from .cv_path import CVPath, make_path
+from .estimates import (
+    ErrorEstimate,
+    balanced,
+    cross_validated_size,
+    effective_size,
+    error_estimate,
+)
 from .jobs import Finding, Findings, Job
 from .plan import StudyPlan
 
@@ -21,6 +27,9 @@ class HonestError:
     Attributes
     ----------
     estimate : ErrorEstimate
+        Its interval is that of the error of the final model on new samples: Wilson's, with the
+        variance of the training sets (`cross_validated_size`) and, if something was chosen, with
+        the distance to the cross-validated error of what was chosen in the end.
     balanced_error : float; every class counts alike
     auc : float or None; the mean over test parts, None where no part has two classes
     confusion : array (n_classes, n_classes), true classes in rows; a sample counts once,
@@ -73,16 +82,22 @@ def nested_error(
     inner: Sequence[Sequence[Job]],
     found: Mapping[str, Findings],
     plan: StudyPlan,
+    final: CVPath,
     how: str,
 ) -> HonestError:
-    """In every outer fold the inner folds choose; what they chose is judged on the test part."""
+    """In every outer fold the inner folds choose; what they chose is judged on the test part.
+
+    ``final`` chooses what is fitted on all rows. Where the outer folds choose otherwise, theirs is
+    another error than the final model's; by how much, is known about.
+    """
     chosen, findings = [], []
     for job, parts in zip(outer, inner):
         path = make_path([[(part, found[part.key]) for part in parts]], plan)
         setting, size = path.choose(plan.k)
         chosen.append((setting, size))
         findings.append(found[job.key][setting][size])
-    return _judge([outer], [findings], plan, chosen, how)
+    target = float(final.average(final.fold_errors)[final.choose(plan.k)])
+    return _judge([outer], [findings], plan, how, chosen, target)
 
 
 def calibrated(
@@ -101,16 +116,18 @@ def fixed_error(
     """The error of a recipe in which nothing is chosen: that of plain cross-validation."""
     size = 0 if plan.k is None else plan.ks.index(plan.k)
     findings = [[found[job.key][0][size] for job in repeat] for repeat in repeats]
-    return _judge(repeats, findings, plan, [], how)
+    return _judge(repeats, findings, plan, how)
 
 
 def _judge(
     repeats: Sequence[Sequence[Job]],
     findings: Sequence[Sequence[Finding]],
     plan: StudyPlan,
-    chosen: list[tuple[int, int]],
     how: str,
+    chosen: Sequence[tuple[int, int]] = (),
+    target: float | None = None,
 ) -> HonestError:
+    """From predictions to errors; ``target``: the cross-validated error of the final choice."""
     labels, classes, groups = repeats[0][0].labels, plan.classes, plan.splitter.groups
     code = np.searchsorted(classes, labels)
     votes, aucs = np.zeros((labels.size, classes.size)), []
@@ -126,8 +143,11 @@ def _judge(
     rate = each[seen]
     confusion = np.zeros((classes.size, classes.size))
     np.add.at(confusion, code[seen], votes[seen] / times[seen, None])
-    weight = effective_size(rate, None if groups is None else groups[seen])
-    estimate = error_estimate(float(rate.sum()), rate.size, how, n_effective=weight)
+    estimate = error_estimate(
+        float(rate.sum()), rate.size, how,
+        n_effective=_size(rate, None if groups is None else groups[seen], repeats),
+        shift=0.0 if target is None else target - float(rate.mean()),
+    )  # fmt: skip
     known = [auc for auc in aucs if auc is not None]
     return HonestError(
         estimate,
@@ -135,6 +155,15 @@ def _judge(
         float(np.mean(known)) if known else None,
         confusion,
         classes,
-        chosen,
+        list(chosen),
         each,
+    )
+
+
+def _size(wrong: np.ndarray, groups: np.ndarray | None, repeats: Sequence[Sequence[Job]]) -> float:
+    """The number of new samples that would tell as much; repeats are no new samples."""
+    independent = effective_size(wrong, groups)
+    n_train = float(np.mean([job.train.size for repeat in repeats for job in repeat]))
+    return cross_validated_size(
+        wrong.size if independent is None else independent, wrong.size, n_train
     )
