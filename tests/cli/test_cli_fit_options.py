@@ -68,6 +68,34 @@ def test_groups_stay_together(run, patients) -> None:
     assert found["interval"] == [direct.honest_error.low, direct.honest_error.high]
 
 
+def test_copies_of_rows_are_told_before_the_work_and_kept_together(
+    run, tmp_path: Path, patients
+) -> None:
+    features = [f"g{j}" for j in range(12)]
+    patients.loc[1::2, features] = patients.loc[::2, features].to_numpy()
+    table = patients.drop(columns="patient").assign(name=[f"S{i}" for i in range(48)])
+    table[["name", *features, "kind"]].to_csv("t.csv", index=False)
+    result = run("fit", "t.csv", "--target", "kind", *QUICK, "--json")
+    told = "48 rows are copies of each other (equal): 'S0' and 'S1', 'S2' and 'S3', 'S4' and 'S5',"
+    assert result.stderr.count(told) == 1
+    plain = json.loads(result.stdout)
+    assert sum(told in note for note in plain["notes"]) == 1
+    assert "copies of each other" in Path("eigensieve-out/report.html").read_text()
+    found = fitted(run, "--group-copies", *QUICK)
+    study = es.study(
+        patients[features], patients["kind"], groups=patients["patient"], ks=(1, 2, 4), n_repeats=1
+    )
+    assert found["error"] == study.honest_error.error > plain["error"]
+    assert "Rows that are copies of each other stay together: 24 groups." in found["notes"]
+    assert not any("too small" in note for note in found["notes"])
+
+
+def test_grouping_copies_that_are_none(run, patients) -> None:
+    found = fitted(run, "--groups", "patient", "--group-copies", *QUICK)
+    assert "--group-copies has no effect: no row is a copy of one kept apart." in found["notes"]
+    assert found["error"] == fitted(run, "--groups", "patient", *QUICK)["error"]
+
+
 def test_groups_that_are_none(run, tmp_path: Path, patients) -> None:
     assert "no column is named 'patent'" in refused(
         run, tmp_path, "t.csv", "--target", "kind", "--groups", "patent"
