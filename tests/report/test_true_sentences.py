@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import log_softmax
-from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -27,6 +26,7 @@ from eigensieve.report.page import render_study
 from eigensieve.studies.result import Study
 from tests.report.awkward import CASES, studied, study_of, table
 from tests.report.pages import text_of
+from tests.studies.intervals import ends
 
 pytestmark = pytest.mark.usefixtures("no_figures")
 
@@ -89,10 +89,16 @@ def test_error_and_interval(study: Study) -> None:
     wrong = honest.wrong[~np.isnan(honest.wrong)]
     assert close(error, wrong.mean())
     assert float(low) <= float(error) <= float(high)
-    if study.source.groups is None and study.cv is not None and np.isin(wrong, (0, 1)).all():
-        wilson = binomtest(int(wrong.sum()), wrong.size).proportion_ci(method="wilson")
-        assert close(low, wilson.low)
-        assert close(high, wilson.high)
+    if study.source.groups is None and study.cv is not None:
+        folds = re.match(r"(?:nested |\d+ times )?(\d+)-fold", honest.how)
+        if folds:
+            n_train, shift = wrong.size * (1 - 1 / int(folds[1])), 0.0
+            if honest.chosen:
+                of_k = next(row["error"] for row in study.rows if row["k"] == study.best_k)
+                shift = of_k - wrong.mean()
+            expected = ends(wrong.mean(), wrong.size, n_train, shift)
+            assert close(low, expected[0])
+            assert close(high, expected[1])
     everyone = wrong.size == study.n_samples
     assert ("Every sample was predicted" in text) == everyone
     assert (f"{wrong.size} of {study.n_samples} samples were predicted" in text) == (not everyone)

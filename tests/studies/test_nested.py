@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.model_selection import (
@@ -21,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
 from eigensieve.studies.nested import HonestError
+from tests.studies.intervals import ends
 from tests.studies.seeds import seed_of
 
 KS = (1, 2, 5)
@@ -77,9 +77,9 @@ class Loop:
         counts = np.array([max(1, np.sum(labels == label)) for label in self.y])
         return rows.size / (np.unique(labels).size * counts)
 
-    def choose(self, rows: np.ndarray) -> tuple[int, int]:
+    def choose(self, rows: np.ndarray, cv: Any = None) -> tuple[int, int]:
         """Least error of the settings for every k, each sample counted once; then the 1-SE rule."""
-        parts, weights = list(self.parts(self.inner, rows)), self.weights(rows)
+        parts, weights = list(self.parts(cv or self.inner, rows)), self.weights(rows)
         n = np.array([test.size for _, test in parts])
         path = []
         for size in range(len(self.ks)):
@@ -112,9 +112,15 @@ class Loop:
         assert found.chosen == self.chosen
         if self.areas:
             assert found.auc == pytest.approx(np.mean(self.areas))
-        if self.groups is None:
-            interval = binomtest(int(wrong.sum()), self.y.size).proportion_ci(method="wilson")
-            assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+    def check_interval(self, found: HonestError) -> None:
+        """Wilson's, with the training sets, and as far off as the choice on all samples is."""
+        rows = np.arange(self.y.size)
+        final, parts = self.choose(rows, self.outer), list(self.parts(self.outer, rows))
+        target = np.concatenate([self.wrong(train, test, *final) for train, test in parts]).mean()
+        n_train = np.mean([train.size for train, _ in parts])
+        expected = ends(found.error, rows.size, float(n_train), float(target) - found.error)
+        assert (found.low, found.high) == pytest.approx(expected)
 
 
 def make_data(seed: int, n: int = 45) -> tuple[np.ndarray, np.ndarray]:
@@ -142,6 +148,7 @@ def test_k_is_chosen_inside(seed: int) -> None:
     loop = Loop(X, y, [LDA], folds(4), folds(4)).run()
     found = run(X, y, LDA, n_repeats=2)  # further repeats do not enter
     loop.check(found)
+    loop.check_interval(run(X, y, LDA))
     assert "nested 4-fold" in found.how
     assert float(found) == found.error
 
@@ -149,7 +156,9 @@ def test_k_is_chosen_inside(seed: int) -> None:
 def test_k_and_setting_are_chosen_inside() -> None:
     X, y = make_data(2)
     loop = Loop(X, y, TUNED, folds(3), folds(3)).run()
-    loop.check(run(X, y, list(TUNED), cv=3))
+    found = run(X, y, list(TUNED), cv=3)
+    loop.check(found)
+    loop.check_interval(found)
     assert len(set(loop.chosen)) > 1
 
 
@@ -158,6 +167,7 @@ def test_setting_is_chosen_inside_for_a_given_k() -> None:
     loop = Loop(X, y, TUNED, folds(3), folds(3), ks=(2,)).run()
     found = run(X, y, list(TUNED), cv=3, ks=(2,), k=2)
     loop.check(found)
+    loop.check_interval(found)
     wide = run(X, y, list(TUNED), cv=3, k=2)  # other ks are shown, and not chosen
     np.testing.assert_array_equal(wide.wrong, found.wrong)
 
@@ -167,7 +177,9 @@ def test_balanced_error_chooses() -> None:
     for seed in (10, 11):
         X, y = make_data(seed)
         loop = Loop(X, y, [LDA], folds(3), folds(3), balanced=True).run()
-        loop.check(run(X, y, LDA, cv=3, score="balanced_error"))
+        found = run(X, y, LDA, cv=3, score="balanced_error")
+        loop.check(found)
+        loop.check_interval(found)
         differs |= loop.chosen != Loop(X, y, [LDA], folds(3), folds(3)).run().chosen
     assert differs  # the score matters
 
@@ -207,6 +219,23 @@ def test_a_given_k_has_the_error_of_plain_repeats() -> None:
     assert found.error == pytest.approx(wrong.mean())
     assert (found.chosen, found.n_samples) == ([], 45)
     assert found.how == "2 times 4-fold cross-validation, k fixed"
+    assert (found.low, found.high) == pytest.approx(ends(found.error, 45, 45 * 3 / 4))
+
+
+def test_interval_of_leave_one_out() -> None:
+    X, y = make_data(12)
+    found = run(X, y, LDA, k=2, cv="loo")
+    assert (found.low, found.high) == pytest.approx(ends(found.error, 45, 44))
+
+
+def test_interval_counts_groups_that_go_together_once() -> None:
+    """Every sample three times: what three copies say is what one says (k fixed, no errors)."""
+    X, y = make_data(13, 24)
+    X[y == "rare"] += 100.0
+    groups = np.repeat(np.arange(24), 3).astype(str)
+    found = run(np.repeat(X, 3, axis=0), np.repeat(y, 3), LDA, k=2, groups=groups)
+    assert found.error == 0.0
+    assert (found.low, found.high) == pytest.approx(ends(0.0, 24, 18))
 
 
 @pytest.mark.parametrize(
@@ -236,3 +265,6 @@ def test_every_sample_counts_once_whatever_the_splitter(cv: Any) -> None:
     np.testing.assert_allclose(found.confusion, expected)
     off = expected.sum() - np.trace(expected)
     assert found.error == pytest.approx(off / expected.sum())
+    n_train = np.mean([train.size for train, _ in cv.split(X, y)])
+    interval = ends(found.error, len(wrong), float(n_train))
+    assert (found.low, found.high) == pytest.approx(interval)
