@@ -43,7 +43,9 @@ def test_pursuit_of_any_matrix(A: np.ndarray, data: st.DataObject) -> None:
     with np.errstate(all="ignore"):
         b = A @ rng.normal(size=shape)
     if data.draw(st.integers(0, 4)) == 0:
-        b = data.draw(st.sampled_from([0 * b, b[:-1], b + np.nan, rng.normal(size=b.shape)]))
+        b = data.draw(
+            st.sampled_from([np.zeros_like(b), b[:-1], b + np.nan, rng.normal(size=b.shape)])
+        )
     penalty = data.draw(st.sampled_from(["l1", "l1", "l21", "l2"]))
     solver = data.draw(st.sampled_from(["simplex", "simplex", "bregman", "other"]))
     limit = data.draw(st.sampled_from([None, None, 0.0, 60.0, -1.0]))

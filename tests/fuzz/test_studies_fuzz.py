@@ -174,3 +174,24 @@ def test_figures_of_fitted_estimators(case: Labelled, kind: str) -> None:
     drawn(plots.ProjectionDisplay.from_estimator(model, case.X, case.y))
     if kind == "lda":
         drawn(plots.CorrelationCircleDisplay.from_estimator(model, case.X))
+
+
+@cases(20, 400)
+@given(arrays(WILD, (2, 40), (1, 30)), SEEDS, DATA)
+def test_copies_of_rows(X: np.ndarray, seed: int, data: st.DataObject) -> None:
+    """Equal rows are of one group or each of its own; containers and units do not matter."""
+    rng = np.random.default_rng(seed)
+    X[rng.integers(len(X), size=len(X) // 4)] = X[rng.integers(len(X), size=len(X) // 4)]
+    groups = attempt(es.copy_groups, X)
+    if isinstance(groups, Refused):
+        return
+    assert groups.shape == (len(X),)
+    assert groups.max() < len(X)
+    _, first, member = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    for kind in range(first.size):
+        own = groups[member.ravel() == kind]
+        assert np.unique(own).size in (1, own.size)
+    again = attempt(es.copy_groups, data.draw(containers(X, refusable=False)))
+    assert isinstance(again, Refused) or np.array_equal(again, groups)
+    scaled = attempt(es.copy_groups, X * np.ldexp(1.0, rng.integers(-20, 20, X.shape[1])))
+    assert isinstance(scaled, Refused) or np.array_equal(scaled, groups)
