@@ -135,10 +135,10 @@ class Solution:
         unit = max(float(np.abs(values).max()), float(np.abs(A).max()), TINY)
         blur = value_rounding(values, A, B, "lambda_max")  # what B_S^-1 makes of round-off
         graded = self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B)
-        counts = {1}
+        few, many = 1, 1
         if self.criterion != "lambda_max":
-            counts = {unit_rank(A)} if graded else _possible_counts(values, blur)
-        if self.values.size not in counts:
+            few, many = [unit_rank(A)] * 2 if graded else _possible_counts(values, blur)
+        if not few <= self.values.size <= many:
             raise VerificationError(f"{self.values.size} eigenvalues do not make {self.criterion}")
         _close(self.values, values[: self.values.size], tol * unit + blur, "eigenvalues")
         least, most = (criterion_unit(s, self.criterion) for s in (np.abs(A).max(), pencil.scale))
@@ -232,10 +232,9 @@ def _factor_rounding(values: np.ndarray, scale: float, B: np.ndarray, criterion:
     return float(np.log1p(error / (1.0 + np.maximum(values, 0.0))).sum())
 
 
-def _possible_counts(values: np.ndarray, blur: float) -> range:
-    """How many of the eigenvalues, each off by ``blur`` at most, may count."""
-    surely, perhaps = count_positive(values - blur), count_positive(values + blur)
-    return range(surely, perhaps + 1)
+def _possible_counts(values: np.ndarray, blur: float) -> tuple[int, int]:
+    """How few and how many of the eigenvalues, each off by ``blur`` at most, may count."""
+    return count_positive(values - blur), count_positive(values + blur)
 
 
 def _close(
