@@ -45,7 +45,7 @@ def test_every_row_twice(jitter: float, unit: float) -> None:
     X = twice(noise(30, 200), jitter) * unit
     X[:, 3] *= 1e5
     assert pairs_in(X) == neighbours(60)
-    assert find_row_copies(X).n_near == (30 if jitter else 0)
+    assert find_row_copies(X).is_near.tolist() == [jitter > 0] * 30
 
 
 def test_a_single_copy_among_many() -> None:
@@ -161,6 +161,23 @@ def test_tables_that_tell_nothing(X: np.ndarray) -> None:
     assert pairs_in(X) == []
 
 
+@pytest.mark.parametrize("gaps", [0.0, 0.3, 0.45])
+def test_distances_are_those_of_the_definition(gaps: float) -> None:
+    """Pair by pair: mean squared differences of standardised columns that both rows have."""
+    X = noise(12, 30) * np.geomspace(1e-20, 1e20, 30)
+    X[np.random.default_rng(1).random(X.shape) < gaps] = np.nan
+    Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    both = ~np.isnan(Z[:, None]) & ~np.isnan(Z)
+    expected = np.array([
+        [np.mean((Z[i] - Z[j])[both[i, j]] ** 2) if both[i, j].any() else 0 for j in range(12)]
+        for i in range(12)
+    ])  # fmt: skip
+    shared = both.sum(axis=2)
+    expected[(2 * shared <= shared.max()) | np.eye(12, dtype=bool)] = np.inf
+    found = row_copies._square_distances(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
 # --- large tables ---
 
 
@@ -235,10 +252,14 @@ def test_names_of_rows_and_groups_that_do_not_hold_copies_together() -> None:
     notes = es.study(frame, LABELS, groups=patients, **QUICK).notes
     (note,) = (note for note in notes if "copies" in note)
     assert note.startswith(
-        "2 rows are copies of each other (equal, or nearly so), and the groups do not keep them "
-        "together: 'S0' and 'S1'."
+        "2 rows are copies of each other (nearly equal), and the groups do not keep them together: "
+        "'S0' and 'S1'."
     )
     assert "groups=es.copy_groups(X, groups)" in note
+    (note,) = (note for note in es.study(X, LABELS, **QUICK).notes if "copies" in note)
+    assert note.startswith(
+        "4 rows are copies of each other (equal, or nearly so): 6 and 10, 1 and 2. With one in"
+    )
 
 
 def test_a_comparison_tells_it_once() -> None:

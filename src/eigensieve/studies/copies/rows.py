@@ -41,12 +41,12 @@ class RowCopies:
     ----------
     groups : array (n,) of int; copies share a number
     pairs : array (m, 2), rows that are copies; the first of several equal rows stands for them
-    n_near : how many of the pairs are not equal
+    is_near : mask (m,) of the pairs that are not equal
     """
 
     groups: np.ndarray
     pairs: np.ndarray
-    n_near: int
+    is_near: np.ndarray
 
 
 def find_row_copies(X: Any) -> RowCopies:
@@ -56,11 +56,12 @@ def find_row_copies(X: Any) -> RowCopies:
     is_first = same == np.arange(n)
     first, others = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     equal = np.column_stack([same[others], others])
-    near = first[_near_rows(X[first])] if first.size <= MAX_ROWS else equal[:0]
+    distinct = X[first] if others.size else X
+    near = first[_near_rows(distinct)] if n <= MAX_ROWS else equal[:0]
     pairs = np.concatenate([equal, near])
     told = _are_told(_chances(X, pairs, first), n * (n - 1) / 2)
-    n_near = int(np.count_nonzero(told[len(equal) :]))
-    return RowCopies(join_rows(n, pairs[told]), pairs[told], n_near)
+    is_near = np.arange(len(pairs)) >= len(equal)
+    return RowCopies(join_rows(n, pairs[told]), pairs[told], is_near[told])
 
 
 def join_rows(n: int, pairs: np.ndarray) -> np.ndarray:
@@ -122,7 +123,7 @@ def _near_rows(X: Any) -> np.ndarray:
 def _square_distances(X: Any) -> np.ndarray:
     """Mean squared differences (n, n) of standardised columns, over those that both rows have.
 
-    Infinite where that is less than half of the columns, and on the diagonal.
+    Infinite where those are not more than half of what the fullest row has, and on the diagonal.
     """
     n = X.shape[0]
     total, shared = np.zeros((n, n)), np.zeros((n, n))
@@ -238,13 +239,14 @@ def describe_row_copies(
 
     Rows without names are numbered from 1.
     """
-    n, apart, notes = copies.groups.size, copies.pairs, []
+    n, apart, is_near, notes = copies.groups.size, copies.pairs, copies.is_near, []
     if groups is not None:
-        apart = apart[groups[apart[:, 0]] != groups[apart[:, 1]]]
+        own = groups[apart[:, 0]] != groups[apart[:, 1]]
+        apart, is_near = apart[own], is_near[own]
     if len(apart):
         rows = counted(np.unique(apart).size, "row")
-        kinds = {0: "equal", len(copies.pairs): "nearly equal"}
-        kind = kinds.get(copies.n_near, "equal, or nearly so")
+        some = "equal, or nearly so" if is_near.any() else "equal"
+        kind = "nearly equal" if is_near.all() else some
         labels = range(1, n + 1) if names is None else [repr(name) for name in names]
         shown = [f"{labels[i]} and {labels[j]}" for i, j in apart[:MAX_NAMED].tolist()]
         more = ", and so on" if len(apart) > MAX_NAMED else ""
