@@ -56,15 +56,15 @@ def random_instance(seed: int) -> Instance:
         k = tuple(int(rng.integers(1, size + 1)) for size in np.bincount(pencil.blocks))
     else:
         k = int(rng.integers(1, pencil.size + 1))
-    include, exclude = _constraints(rng, pencil, k) if rng.random() < 0.35 else ((), ())
+    include, exclude = constraints(rng, pencil, k) if rng.random() < 0.35 else ((), ())
     criterion = criteria[rng.integers(len(criteria))]
     return Instance(seed, kind, pencil, k, criterion, include, exclude)
 
 
-def _constraints(
+def constraints(
     rng: Rng, pencil: es.Pencil, k: int | tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Some of a random feasible set to include, some of the others to exclude."""
+    """Some of a random feasible set to include, and some of the others to exclude."""
     order = rng.permutation(pencil.size)
     if isinstance(k, int):
         inside = order[:k]

@@ -12,7 +12,7 @@ import numpy as np
 
 import eigensieve as es
 from tests.oracles.exact import ExactPencil
-from tests.oracles.instances import CRITERIA, Instance, Rng, labelled, size
+from tests.oracles.instances import CRITERIA, Instance, Rng, constraints, labelled, size
 
 LARGEST = 7
 
@@ -32,7 +32,8 @@ def targeted_instance(seed: int) -> Instance:
             continue
         criteria = CRITERIA if is_psd else CRITERIA[:1]
         k = int(rng.integers(1, pencil.size + 1 if rng.random() < 0.1 else min(pencil.size, 5)))
-        return Instance(seed, kind, pencil, k, criteria[rng.integers(len(criteria))], (), ())
+        limits = constraints(rng, pencil, k) if rng.random() < 0.2 else ((), ())
+        return Instance(seed, kind, pencil, k, criteria[rng.integers(len(criteria))], *limits)
     raise AssertionError(f"no instance of kind {kind!r}")
 
 

@@ -212,9 +212,9 @@ def certify(
     given = problem.solution(
         problem.to_local(chosen), status=Status.FEASIBLE, solver=GIVEN, gap_tol=gap_tol
     )
-    if given.is_certified:  # there is no other set
+    if math.isfinite(given.bound):  # there is no other set
         if request is None:
-            return _judge(given, given, **rivals)
+            return _judge(given, given, given.bound, **rivals)
         given = replace(given, bound=math.inf)  # the file decides what can be said
     found = solve_problem(
         problem,
@@ -224,7 +224,8 @@ def certify(
         options={"start": chosen},
         prover=None if request is None else Prover(problem, pencil, request),
     )
-    return _judge(given, _with_bound(found, problem), **rivals)
+    ceiling = problem.ceiling(problem.to_local(chosen))
+    return _judge(given, _with_bound(found, problem), ceiling, **rivals)
 
 
 def _find_columns(X: Any, features: Sequence[Any]) -> list[int]:
@@ -270,9 +271,12 @@ def _with_bound(found: Solution, problem: Problem) -> Solution:
     return replace(found, bound=max(root_bound(problem, support), problem.ceiling(support)))
 
 
-def _judge(given: Solution, found: Solution, **rivals: Any) -> Certificate:
-    """The given set, with the bound that the search proved and the better set it found."""
-    bound = min(given.bound, max(found.bound, given.objective))
+def _judge(given: Solution, found: Solution, ceiling: float, **rivals: Any) -> Certificate:
+    """The given set, with the bound that the search proved and the better set it found.
+
+    ``ceiling`` is what the given set may be worth by itself, round-off included.
+    """
+    bound = min(given.bound, max(found.bound, ceiling))
     closed = relative_gap(given.objective, bound, given.scale) <= given.gap_tol
     early = found.status if found.status.is_early else Status.FEASIBLE
     claim = replace(
