@@ -71,6 +71,7 @@ SETTINGS = (
     Setting("groups of 3", 60, 100, 5, 1.0, "anova", per_group=3),
     Setting("groups of 4", 120, 100, 5, 1.0, "anova", per_group=4),
     Setting("groups of 3, noise", 90, 100, 0, 0.0, "anova", per_group=3),
+    Setting("strong", 150, 100, 5, 1.2, "anova"),
     Setting("k fixed", 60, 200, 5, 1.0, k=5),
     Setting("k fixed", 100, 200, 10, 0.6, k=5),
     Setting("k fixed, 5 repeats", 60, 200, 5, 1.0, "anova", k=5, n_repeats=5),
