@@ -65,14 +65,20 @@ def graded_rounding(A: np.ndarray, B: np.ndarray) -> float:
     return error + len(A) * float(np.log1p(np.diag(A).max() / max(least, EPS)))
 
 
-def unit_rank(A: np.ndarray) -> int:
-    """The rank of a semidefinite A, however its features are scaled."""
-    return int(np.count_nonzero(_counts(linalg.eigvalsh(unit_form(A)[0]))))
+def unit_ranks(A: np.ndarray) -> tuple[int, int]:
+    """The least and the largest rank that a semidefinite A may have, however it is scaled.
+
+    Two, since round-off may put an eigenvalue on either side of what counts.
+    """
+    values = linalg.eigvalsh(unit_form(A)[0])
+    blur = 2 * values.size * EPS * max(float(values[-1]), EPS)
+    few, many = (int(np.count_nonzero(_counts(values, shift))) for shift in (-blur, blur))
+    return few, many
 
 
-def _counts(values: np.ndarray) -> np.ndarray:
-    """Which eigenvalues (ascending) of a unit form are more than round-off."""
-    return values > 8 * values.size * EPS * max(float(values[-1]), EPS)
+def _counts(values: np.ndarray, shift: float = 0.0) -> np.ndarray:
+    """Which eigenvalues (ascending) of a unit form are more than round-off, once shifted."""
+    return values + shift > 8 * values.size * EPS * max(float(values[-1]), EPS)
 
 
 def is_graded(diag_A: np.ndarray, diag_B: np.ndarray) -> bool:

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from ..errors import VerificationError
 from .criteria import EPS, TINY, count_positive, criterion_unit, score_pair, value_rounding
-from .grading import graded_rounding, is_graded, unit_rank
+from .grading import graded_rounding, is_graded, unit_ranks
 from .pencil import Pencil
 
 # A gap up to this is round-off: by default it is what "optimal" leaves open.
@@ -137,7 +137,7 @@ class Solution:
         graded = self.criterion != "lambda_max" and is_graded(small.diag_A, small.diag_B)
         few, many = 1, 1
         if self.criterion != "lambda_max":
-            few, many = [unit_rank(A)] * 2 if graded else _possible_counts(values, blur)
+            few, many = unit_ranks(A) if graded else _possible_counts(values, blur)
         if not few <= self.values.size <= many:
             raise VerificationError(f"{self.values.size} eigenvalues do not make {self.criterion}")
         _close(self.values, values[: self.values.size], tol * unit + blur, "eigenvalues")
