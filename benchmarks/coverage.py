@@ -74,9 +74,10 @@ SETTINGS = (
     Setting("strong", 150, 100, 5, 1.2, "anova"),
     Setting("k fixed", 60, 200, 5, 1.0, k=5),
     Setting("k fixed", 100, 200, 10, 0.6, k=5),
-    Setting("k fixed, 5 repeats", 60, 200, 5, 1.0, "anova", k=5, n_repeats=5),
+    Setting("k fixed, 5 repeats", 100, 200, 5, 0.8, k=5, n_repeats=5),
     Setting("k fixed, leave-one-out", 40, 100, 5, 1.0, "anova", k=3, cv="loo"),
     Setting("k fixed, groups of 3", 60, 100, 5, 1.2, k=5, per_group=3),
+    Setting("k fixed, 5 repeats", 60, 200, 5, 1.0, "anova", k=5, n_repeats=5),
 )
 
 

@@ -92,11 +92,12 @@ def test_error_and_interval(study: Study) -> None:
     if study.source.groups is None and study.cv is not None:
         folds = re.match(r"(?:nested |\d+ times )?(\d+)-fold", honest.how)
         if folds:
-            n_train, shift = [wrong.size * (1 - 1 / int(folds[1])), wrong.size], 0.0
+            n_train, shift = wrong.size * (1 - 1 / int(folds[1])), 0.0
+            others = [n_train, wrong.size * study.cv.n_repeats]
             if honest.chosen:
                 of_k = next(row["error"] for row in study.rows if row["k"] == study.best_k)
-                n_train, shift = n_train[:1], of_k - wrong.mean()
-            expected = ends(wrong.mean(), wrong.size, n_train, shift)
+                others, shift = [n_train], of_k - wrong.mean()
+            expected = ends(wrong.mean(), wrong.size, others, shift)
             assert close(low, expected[0])
             assert close(high, expected[1])
     everyone = wrong.size == study.n_samples

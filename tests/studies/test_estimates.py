@@ -36,15 +36,15 @@ def test_fewer_independent_samples_make_it_wider() -> None:
 
 def test_five_folds_are_worth_four_ninths_of_new_samples() -> None:
     """Nadeau and Bengio's 1/J + n_test/n_train, of J = 5 test parts of 20: .45 instead of .2."""
-    assert cross_validated_size(100, 100, [80]) == pytest.approx(100 / (0.45 / 0.2))
-    assert cross_validated_size(100, 100, [99, 100]) == pytest.approx(100 / (1 + 100 / 99 + 1))
-    assert cross_validated_size(30, 20, [80]) == pytest.approx(30 / 1.25)  # a single test part
+    assert cross_validated_size(100, 100, 80) == pytest.approx(100 / (0.45 / 0.2))
+    assert cross_validated_size(100, 100, 99, 100) == pytest.approx(100 / (1 + 100 / 99 + 1))
+    assert cross_validated_size(30, 20, 80) == pytest.approx(30 / 1.25)  # a single test part
 
 
 @pytest.mark.parametrize("shift", [0.0, -0.1, 0.1, -0.5, 0.9])
 @pytest.mark.parametrize(("wrong", "n"), [(0, 30), (30, 30), (1, 30), (12.4, 60), (75, 150)])
 def test_a_shift_widens_its_side(wrong: float, n: int, shift: float) -> None:
-    size = cross_validated_size(n, n, [0.8 * n])
+    size = cross_validated_size(n, n, 0.8 * n)
     found = error_estimate(wrong, n, "", n_effective=size, shift=shift)
     expected = ends(wrong / n, n, [0.8 * n], shift)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,15 +54,15 @@ def _wilson_end(rate: float, share: float, shift: float, side: int) -> float:
     return float((rate + share / 2 + side * np.sqrt(variance)) / (1 + share))
 
 
-def cross_validated_size(n_independent: float, n_tested: int, n_train: Sequence[float]) -> float:
+def cross_validated_size(n_independent: float, n_tested: int, *others: float) -> float:
     """How many new samples tell as much of an error as these, of a cross-validation.
 
-    Every sample is tested once and trains the other models as well: after Nadeau and Bengio
-    (Machine Learning 52, 2003) a training set varies the error like as many tested samples, so
-    that 1 / n_tested becomes 1 / n_tested + 1 / n_train, a term for each size in ``n_train``.
+    Every sample is tested, and trains the models that test the others: after Nadeau and Bengio
+    (Machine Learning 52, 2003) training sets vary the error like as many tested samples, so that
+    1 / n_tested becomes 1 / n_tested + 1 / n_train. There is a term for each of ``others``.
     ``n_independent`` is what the tested samples are worth among themselves (groups).
     """
-    return n_independent / (1 + sum(n_tested / n for n in n_train))
+    return n_independent / (1 + sum(n_tested / n for n in others))
 
 
 def effective_size(wrong: np.ndarray, groups: np.ndarray | None) -> float | None:

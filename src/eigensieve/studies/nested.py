@@ -28,9 +28,10 @@ class HonestError:
     ----------
     estimate : ErrorEstimate
         Its interval is that of the error of the final model on new samples: Wilson's, with the
-        variance of the training sets (`cross_validated_size`). How far the final model is from
-        those that were tested is, if something was chosen, the distance to the cross-validated
-        error of what was chosen in the end; else its training set counts as another one.
+        variance of the training sets (`cross_validated_size`). What sets the final model apart
+        from those that were tested is, if something was chosen, the distance to the
+        cross-validated error of what was chosen in the end; else the predictions count once more,
+        which repeats average.
     balanced_error : float; every class counts alike
     auc : float or None; the mean over test parts, None where no part has two classes
     confusion : array (n_classes, n_classes), true classes in rows; a sample counts once,
@@ -142,15 +143,17 @@ def _judge(
     right = votes[np.arange(labels.size), code]
     each = np.divide(times - right, times, out=np.full(labels.size, np.nan), where=seen)
     rate = each[seen]
-    n_train = [float(np.mean([job.train.size for repeat in repeats for job in repeat]))]
-    n_train += [labels.size] if target is None else []
     confusion = np.zeros((classes.size, classes.size))
     np.add.at(confusion, code[seen], votes[seen] / times[seen, None])
+    independent = effective_size(rate, None if groups is None else groups[seen])
+    size = rate.size if independent is None else independent
+    n_train = float(np.mean([job.train.size for repeat in repeats for job in repeat]))
+    predictions = [float(times.sum())] if target is None else []
     estimate = error_estimate(
         float(rate.sum()),
         rate.size,
         how,
-        n_effective=_size(rate, None if groups is None else groups[seen], n_train),
+        n_effective=cross_validated_size(size, rate.size, n_train, *predictions),
         shift=0.0 if target is None else target - float(rate.mean()),
     )
     known = [auc for auc in aucs if auc is not None]
@@ -163,10 +166,3 @@ def _judge(
         list(chosen),
         each,
     )
-
-
-def _size(wrong: np.ndarray, groups: np.ndarray | None, n_train: Sequence[float]) -> float:
-    """The number of new samples that would tell as much; repeats are no new samples."""
-    independent = effective_size(wrong, groups)
-    n = wrong.size
-    return cross_validated_size(n if independent is None else independent, n, n_train)
