@@ -84,8 +84,8 @@ def test_methods_are_complete(two: Study) -> None:
         "5-fold, repeated 2 times", "Seed 0", two.source.fingerprint, "scikit-learn",
         "Command eigensieve fit 'a b.csv'", "Target diagnosis", "tried: 1, 3, 10; score: error",
         "Permutations 6;", "Missing values none", "solver='greedy'",
-        "Interval Wilson, 95 %, with the variance of the training sets (Nadeau and Bengio); further "
-        "on the side of the cross-validated error of the final choice of k Probabilities",
+        "Interval Wilson, 95 %, with the variance of the training sets (Nadeau and Bengio);",
+        "; further on the side of the cross-validated error of the final choice of k Probabilities",
     ):  # fmt: skip
         assert fact in said
     assert "Command" not in said_of(two)
