@@ -58,7 +58,7 @@ def test_the_final_model_is_covered_where_k_is_chosen() -> None:
     """A few samples tell little of k, and the outer folds choose others than all samples do."""
     plain, own = covered([study_once(s, 1, ks=(1, 3, 10)) for s in range(N_STUDIES)])
     assert plain < 0.85  # why the tested samples alone are not enough
-    assert own >= 0.92
+    assert own >= 0.95
 
 
 def test_the_final_model_is_covered_with_groups() -> None:
