@@ -5,12 +5,15 @@ A run of any length: ``python -m tests.search.exact.fuzz_exact --targeted --coun
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import eigensieve as es
 from tests.oracles.exact import Truth, judge
-from tests.oracles.instances import Instance
+from tests.oracles.exact_tables import exact_lda
+from tests.oracles.instances import Instance, labelled
 from tests.oracles.targeted import TARGETED, targeted_instance
 from tests.search.exact.fuzz_exact import EVERYBODY, run_batch, solve, solvers_for
 
@@ -91,6 +94,27 @@ def test_certificates_of_given_sets() -> None:
             exclude=instance.exclude,
         )
         assert judge(instance, claim, truth) == [], instance
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tables_with_near_copies_and_hardly_any_shrinkage(seed: int) -> None:
+    """Judged by the table itself: the pencil of doubles has lost some of it already."""
+    rng = np.random.default_rng([seed, 25])
+    for criterion in ("trace", "logdet"):
+        for shrinkage in (0.0, 1e-12, 1e-8, 1e-6):
+            X, y = labelled(rng, 5, int(rng.integers(2, 4)), int(rng.integers(6, 15)))
+            X = X[:, rng.integers(0, 2, size=5)] + 10.0 ** rng.uniform(-8, -5) * X
+            X += 10.0 ** rng.uniform(0, 4, size=5) * (rng.random(5) < 0.4)  # far from the origin
+            k, exact = int(rng.integers(1, 4)), exact_lda(X, y, shrinkage)
+            sets = [np.array(S) for S in itertools.combinations(range(5), k)]
+            values = {tuple(S.tolist()): exact.value(S, criterion, 0.0, 0.0) for S in sets}
+            best, pencil = max(values.values()), es.lda_pencil(X, y, shrinkage)
+            for name in ("exact", "leaps", "perspective", "interlacing", "exhaustive", "greedy"):
+                found = es.solve(pencil, k, name, criterion)
+                unit = max(best, found.scale)
+                assert found.bound >= best - 1e-9 * unit, name
+                if found.is_certified:
+                    assert values[tuple(found.support.tolist())] >= best - 1.001e-6 * unit, name
 
 
 def test_a_factor_says_what_it_leaves_out() -> None:
