@@ -79,6 +79,23 @@ def test_the_progress_of_another_command_is_refused_and_kept(
     assert not any("checkpoint" in name for name in snapshot(Path("o")))
 
 
+def test_the_progress_of_other_methods_is_refused_and_kept(run, iris_csv: Path, ctrl_c) -> None:
+    """Even if that of the methods that are named now could be used."""
+
+    def compare(methods: str, code: int) -> str:
+        args = ["--target", "kind", "--ks", "1,2", "--jobs", 1, "--methods", methods, "--out", "o"]
+        return run("compare", iris_csv, *args, code=code).stderr
+
+    with ctrl_c("anova", 3):
+        compare("sparse-lda,anova", code=130)
+    before = snapshot(Path("o"))
+    for methods in ("pearson", "anova"):
+        assert "checkpoint holds the progress of another run" in compare(methods, code=2)
+        assert snapshot(Path("o")) == before
+    assert results_told(compare("anova,pearson,sparse-lda", code=0)) > 0
+    assert not any("checkpoint" in name for name in snapshot(Path("o")))
+
+
 @pytest.mark.parametrize("n_lost", [0, 3, 7])
 def test_only_results_that_are_used_are_counted(run, iris_csv, ctrl_c, n_lost: int) -> None:
     """A damaged line is dropped, and all behind it: they are found anew, and not told as kept."""

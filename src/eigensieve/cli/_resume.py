@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,35 +44,39 @@ class Kept:
 
 
 @contextmanager
-def resumable(folder: Path, *, several: bool = False) -> Iterator[Kept]:
-    """Where a command keeps its progress: a hidden file (or folder of files) beside its results.
+def resumable(folder: Path, methods: Iterable[str] = ()) -> Iterator[Kept]:
+    """Where a command keeps its progress: a hidden file beside its results, or, of several methods,
+    a hidden folder with a file of each.
 
     After success it goes, and after an error that the same input would give again, if it is this
     run's own; after a crash or Ctrl-C it stays, and the same command goes on from there. The
     progress of another command is never touched.
     """
-    place = folder / (CHECKPOINT if several else f"{CHECKPOINT}.jsonl")
+    names = {f"{method}.jsonl" for method in methods}
+    place = folder / (CHECKPOINT if names else f"{CHECKPOINT}.jsonl")
     with made_folder(folder):
-        is_own = begin(place, several)
+        is_own = begin(place, is_folder=bool(names))
         try:
+            if place.is_dir() and not {file.name for file in place.iterdir()} <= names:
+                raise OtherStudyError(f"{place}: holds the results of other methods")
             yield Kept(place)
         except EigensieveError as error:
             if is_own and not isinstance(error, BusyCheckpointError):
-                discard(place)  # a busy one is another run's by now, whoever made it
+                discard(place, names)  # a busy one is another run's by now, whoever made it
             if not isinstance(error, OtherStudyError):
                 raise
             raise InputError(
                 f"{place} holds the progress of another run (other data, options or version): run "
-                f"that command again to finish it, delete the {'folder' if several else 'file'}, "
+                f"that command again to finish it, delete the {'folder' if names else 'file'}, "
                 "or choose another --out"
             ) from error
-    discard(place)
+    discard(place, names)
 
 
-def begin(place: Path, several: bool) -> bool:
+def begin(place: Path, *, is_folder: bool) -> bool:
     """Make the file or folder; False if there is one, which a run beside this one may own."""
     try:
-        if several:
+        if is_folder:
             place.mkdir()
         else:
             place.touch(exist_ok=False)
@@ -81,12 +85,12 @@ def begin(place: Path, several: bool) -> bool:
     return True
 
 
-def discard(place: Path) -> None:
-    """Delete the file, or the folder with its files."""
+def discard(place: Path, names: Iterable[str]) -> None:
+    """Delete the file, or the folder with these files."""
     if not place.is_dir():
         place.unlink(missing_ok=True)
         return
-    for file in place.glob("*.jsonl"):
-        file.unlink(missing_ok=True)
+    for name in names:
+        (place / name).unlink(missing_ok=True)
     with suppress(OSError):  # somebody else has put a file there
         place.rmdir()

@@ -69,7 +69,7 @@ def compare_command(table: Path, target: str, out: Path, as_json: bool, **option
     data.notes += about_sizes(settings, len(data.names), options["ks"])
     notes = [*data.notes, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)
-    with resumable(out, several=True) as kept:
+    with resumable(out, settings) as kept:
         with common.progress_bar() as progress:
             found = run_comparison(data, settings, target, options, kept, progress)
         echo_notes(found.notes)
