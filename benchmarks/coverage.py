@@ -11,6 +11,7 @@ constant of the interval was fitted; its form was chosen on other seeds. About 1
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,6 +145,7 @@ def main() -> None:
     print(f"{'':<41}true    bias   Wilson: covers, width    study: covers, width")
     for index, setting in enumerate(SETTINGS):
         report(index, setting, n_studies)
+    print(f"\n{time.process_time() / 60:.0f} minutes of processor time")
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def test_methods_are_complete(two: Study) -> None:
         "Command eigensieve fit 'a b.csv'", "Target diagnosis", "tried: 1, 3, 10; score: error",
         "Permutations 6;", "Missing values none", "solver='greedy'",
         "Interval Wilson, 95 %, with the variance of the training sets (Nadeau and Bengio);",
-        "; further on the side of the cross-validated error of the final choice of k Probabilities",
+        "; wider on the side of the cross-validated error of the final choice of k Probabilities",
     ):  # fmt: skip
         assert fact in said
     assert "Command" not in said_of(two)
@@ -102,7 +102,7 @@ def test_a_given_k_with_settings_groups_and_gaps(three: Study) -> None:
     assert "Settings tried weak; strong. Taken: weak" in said
     assert "Groups 75 groups; samples of one group are never on both sides" in said
     assert "Missing values 1, filled with the median" in said
-    assert "; widened where samples of a group are right or wrong together; further on" in said
+    assert "; widened where samples of a group are right or wrong together; wider on" in said
     assert "error of the final choice of the setting Probabilities" in said
     assert "Balanced error, in which every class counts alike:" in said
     assert "(guessing: 66.7 %)" in said

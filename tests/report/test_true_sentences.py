@@ -100,6 +100,10 @@ def test_error_and_interval(study: Study) -> None:
             expected = ends(wrong.mean(), wrong.size, others, shift)
             assert close(low, expected[0])
             assert close(high, expected[1])
+    rule = "with the variance of the training sets (Nadeau and Bengio)"
+    assert rule in text
+    assert (f"{rule} and of the final model" in text) == (not honest.chosen)
+    assert ("; wider on the side of the cross-validated error" in text) == bool(honest.chosen)
     everyone = wrong.size == study.n_samples
     assert ("Every sample was predicted" in text) == everyone
     assert (f"{wrong.size} of {study.n_samples} samples were predicted" in text) == (not everyone)

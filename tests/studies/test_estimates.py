@@ -54,6 +54,15 @@ def test_a_shift_widens_its_side(wrong: float, n: int, shift: float) -> None:
     assert 0.0 <= found.low <= found.error <= found.high <= 1.0
 
 
+def test_no_end_is_inside_the_error_by_round_off() -> None:
+    """Of errors only, or none: one end is 1 or 0, whatever the samples are worth."""
+    rng = np.random.default_rng(0)
+    for n in range(1, 400):
+        size, shift = n * rng.random() + 1e-6, rng.random()
+        assert error_estimate(n, n, "", n_effective=size, shift=-shift).high == 1.0
+        assert error_estimate(0, n, "", n_effective=size, shift=shift).low == 0.0
+
+
 def test_the_errors_may_be_a_mean_over_repeats() -> None:
     q, n, z = 2.5 / 20, 20, 1.959964
     found = error_estimate(2.5, n, "")

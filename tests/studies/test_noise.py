@@ -65,7 +65,8 @@ def assert_at_chance(found: Sequence[HonestError], chance: float) -> None:
     assert chance - 3 * se <= errors.mean() <= chance + 0.02 + 3 * se
     assert se < 0.05  # else the lines above would say nothing
     covered = [one.low <= chance <= one.high for one in found]
-    assert np.mean(covered) >= 0.75
+    # every model's error is chance here, and the intervals allow for models that differ
+    assert np.mean(covered) >= 0.95
 
 
 @pytest.mark.parametrize("k", [1, 5, 20])

@@ -96,10 +96,12 @@ def interval_rule(study: Study) -> str | None:
     if found is None:
         return None
     rule = "Wilson, 95\u00a0%, with the variance of the training sets (Nadeau and Bengio)"
+    if not found.chosen:
+        rule += " and of the final model"
     if study.source.groups is not None:
         rule += "; widened where samples of a group are right or wrong together"
     if found.chosen:
-        rule += "; further on the side of the cross-validated error of the final choice of "
+        rule += "; wider on the side of the cross-validated error of the final choice of "
         rule += what_was_chosen(study)
     return rule
 

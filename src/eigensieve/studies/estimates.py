@@ -37,14 +37,16 @@ def error_estimate(
     """An error rate with its 95 % Wilson interval.
 
     ``wrong`` may be a mean over repeats, and then need not be whole. Samples that depend on each
-    other are worth ``n_effective`` independent ones. The true error may be off by about ``shift``
-    besides: that counts as a standard deviation more, on its side.
+    other are worth ``n_effective`` independent ones. The true error may also be off by about
+    ``shift``: its square is added to the variance, below the error if it is negative, else above.
     """
     rate = wrong / n
     share = NORMAL_95**2 / (n if n_effective is None else n_effective)
     low = _wilson_end(rate, share, min(shift, 0.0), -1)
     high = _wilson_end(rate, share, max(shift, 0.0), 1)
-    return ErrorEstimate(float(rate), max(0.0, low), min(1.0, high), n, how)
+    # at 0 and 1 the ends are those numbers but for round-off
+    low, high = max(0.0, min(low, rate)), min(1.0, max(high, rate))
+    return ErrorEstimate(float(rate), low, high, n, how)
 
 
 def _wilson_end(rate: float, share: float, shift: float, side: int) -> float:
@@ -55,12 +57,12 @@ def _wilson_end(rate: float, share: float, shift: float, side: int) -> float:
 
 
 def cross_validated_size(n_independent: float, n_tested: int, *others: float) -> float:
-    """How many new samples tell as much of an error as these, of a cross-validation.
+    """How many new samples would tell as much about the error as those of a cross-validation.
 
-    Every sample is tested, and trains the models that test the others: after Nadeau and Bengio
-    (Machine Learning 52, 2003) training sets vary the error like as many tested samples, so that
-    1 / n_tested becomes 1 / n_tested + 1 / n_train. There is a term for each of ``others``.
-    ``n_independent`` is what the tested samples are worth among themselves (groups).
+    Of new samples the variance is in proportion to 1 / n; here every one of ``others`` has such a
+    term, too: 1 / n_tested + sum(1 / other). By Nadeau and Bengio (Machine Learning 52, 2003) the
+    size of the training sets is one of them. ``n_independent`` is what the tested samples would be
+    worth by themselves: fewer than ``n_tested`` where those of a group go together.
     """
     return n_independent / (1 + sum(n_tested / n for n in others))
 

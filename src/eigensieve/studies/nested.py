@@ -27,11 +27,9 @@ class HonestError:
     Attributes
     ----------
     estimate : ErrorEstimate
-        Its interval is that of the error of the final model on new samples: Wilson's, with the
-        variance of the training sets (`cross_validated_size`). What sets the final model apart
-        from those that were tested is, if something was chosen, the distance to the
-        cross-validated error of what was chosen in the end; else the predictions count once more,
-        which repeats average.
+        Its interval is meant to hold the error of the final model on new samples. It is Wilson's
+        with a larger variance: the training sets vary, and the final model is not one of those
+        that were tested (docs/study.md has the terms).
     balanced_error : float; every class counts alike
     auc : float or None; the mean over test parts, None where no part has two classes
     confusion : array (n_classes, n_classes), true classes in rows; a sample counts once,
@@ -90,7 +88,7 @@ def nested_error(
     """In every outer fold the inner folds choose; what they chose is judged on the test part.
 
     ``final`` chooses what is fitted on all rows. Where the outer folds choose otherwise, theirs is
-    another error than the final model's; by how much, is known about.
+    another error than the final model's; its cross-validated error shows about by how much.
     """
     chosen, findings = [], []
     for job, parts in zip(outer, inner):
@@ -148,6 +146,7 @@ def _judge(
     independent = effective_size(rate, None if groups is None else groups[seen])
     size = rate.size if independent is None else independent
     n_train = float(np.mean([job.train.size for repeat in repeats for job in repeat]))
+    # Nadeau and Bengio have 1 / predictions + 1 / n_train; the final model, 1 / samples or a shift
     predictions = [float(times.sum())] if target is None else []
     estimate = error_estimate(
         float(rate.sum()),
