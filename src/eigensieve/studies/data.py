@@ -98,9 +98,9 @@ def copy_groups(X: Any, groups: ArrayLike | None = None) -> np.ndarray:
     """Groups by which rows that are copies of each other stay on one side of every split.
 
     Copies are rows that are equal, or, among up to 2,000 rows, five times nearer to each other than
-    to any other row: one sample, measured again. In a table of few columns, or of few different
-    values, such rows are ordinary, and not told as copies: at most one in a hundred of the pairs
-    is expected to be chance.
+    to any other row, and than rows usually are: one sample, measured again. In a table of few
+    columns, or of few different values, such rows are ordinary, and not told as copies: at most one
+    in a hundred of the pairs is expected to be chance.
 
     Parameters
     ----------

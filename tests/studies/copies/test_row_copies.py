@@ -122,6 +122,7 @@ ORDINARY = {
         r.normal(size=(n, p)) * np.exp(1.5 * r.normal(size=(n, 1)))
     ),
     "two far classes": lambda r, n, p: r.normal(size=(n, p)) + 10 * (np.arange(n) % 2)[:, None],
+    "two far rows": lambda r, n, p: r.normal(size=(n, p)) + 20 * (np.arange(n) < 2)[:, None],
     "families": lambda r, n, p: (
         np.repeat(r.normal(size=(n // 2, p)), 2, axis=0) + r.normal(size=(n // 2 * 2, p))
     ),

@@ -1,12 +1,13 @@
 """Rows that are copies of each other: one of them in a test part is known from the training part.
 
 Rows are copies if they are equal, or if they are `FACTOR` times nearer to each other than to any
-other row (columns standardised): one sample, measured again. In tables of few columns, or of few
-values, either happens by chance. How rare it is follows from the shares of rows that are as near in
-each column: the product for equal rows, with as many factors as there are independent columns; else
-Fisher's sum of logarithms, compared with that of random pairs of rows (a gamma distribution with
-their mean and variance: Brown 1975). Pairs are told as long as at most `MAX_FALSE` of them are
-expected to be chance (Benjamini & Hochberg 1995, over all pairs of rows).
+other row, and than rows usually are to the nearest one (columns standardised): one sample, measured
+again. In tables of few columns, or of few values, either happens by chance. How rare it is follows
+from the shares of rows that are as near in each column: the product for equal rows, with as many
+factors as there are independent columns; else Fisher's sum of logarithms, compared with that of
+random pairs of rows (a gamma distribution with their mean and variance: Brown 1975). Pairs are told
+as long as at most `MAX_FALSE` of them are expected to be chance (Benjamini & Hochberg 1995, over
+all pairs of rows).
 """
 
 from __future__ import annotations
@@ -115,7 +116,11 @@ def _near_rows(X: Any) -> np.ndarray:
     sizes = np.partition(distances, range(most + 1), axis=1)[:, : most + 1]
     gap = (FACTOR * sizes[:, :-1] <= sizes[:, 1:]) & np.isfinite(sizes[:, 1:])
     last = most - 1 - gap[:, ::-1].argmax(axis=1)  # of several gaps the widest circle
-    reach = np.where(gap.any(axis=1), sizes[np.arange(n), last], -1.0)
+    inner, outer = (sizes[np.arange(n), last + step] for step in (0, 1))
+    outer = np.where(gap.any(axis=1), outer, sizes[:, 0])
+    # two rows far from all others are no copies if they are no nearer than others are
+    is_near = gap.any(axis=1) & (FACTOR * inner <= np.median(outer))
+    reach = np.where(is_near, inner, -1.0)
     inside = distances <= reach[:, None]
     return np.argwhere(np.triu(inside & inside.T))
 
