@@ -105,7 +105,7 @@ def test_tables_with_near_copies_and_hardly_any_shrinkage(seed: int) -> None:
             X, y = labelled(rng, 5, int(rng.integers(2, 4)), int(rng.integers(6, 15)))
             X = X[:, rng.integers(0, 2, size=5)] + 10.0 ** rng.uniform(-8, -5) * X
             X += 10.0 ** rng.uniform(0, 4, size=5) * (rng.random(5) < 0.4)  # far from the origin
-            k, exact = int(rng.integers(1, 4)), exact_lda(X, y, shrinkage)
+            k, exact = int(rng.integers(1, 6)), exact_lda(X, y, shrinkage)
             sets = [np.array(S) for S in itertools.combinations(range(5), k)]
             values = {tuple(S.tolist()): exact.value(S, criterion, 0.0, 0.0) for S in sets}
             best, pencil = max(values.values()), es.lda_pencil(X, y, shrinkage)
