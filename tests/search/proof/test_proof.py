@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -194,6 +196,11 @@ def test_what_cannot_be_proved_is_refused(file: Path, data, tmp_path: Path) -> N
     with pytest.raises(OptionError, match="at most 500 features"):
         es.solve(many, 3, "exact", proof=file)
     assert not file.exists()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="no file that could be written"):
+        es.solve(pencil, 3, "exact", proof=pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_a_failed_write_leaves_the_old_file(file: Path, data, monkeypatch) -> None:

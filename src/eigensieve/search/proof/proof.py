@@ -59,7 +59,8 @@ def as_request(proof: str | os.PathLike[str] | ProofRequest) -> ProofRequest:
         proof = ProofRequest(Path(proof))
     if not isinstance(proof, ProofRequest):
         raise OptionError(f"proof is {proof!r}; it must be the path of a file to write")
-    if proof.path.is_dir() or not proof.path.absolute().parent.is_dir():
+    is_other = proof.path.exists() and not proof.path.is_file()  # a folder, a pipe, a device
+    if is_other or not proof.path.absolute().parent.is_dir():
         raise InputError(f"{proof.path}: is no file that could be written; its folder must exist")
     return proof
 
