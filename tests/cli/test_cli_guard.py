@@ -376,6 +376,16 @@ def test_a_list_of_somebody_else_is_left_alone(refused, model, rows) -> None:
     assert f"{LIST}: is no list" in refused("predict", model, rows, "--out", "p.csv")
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+@pytest.mark.parametrize("force", [False, True])
+def test_no_result_takes_the_place_of_the_list(run, refused, model, rows, is_there, force) -> None:
+    """Every command in that folder would be refused from then on."""
+    if is_there:
+        run("predict", model, rows, "--out", "p.csv")
+    said = refused("predict", model, rows, "--out", LIST, *["--force"] * force)
+    assert said == f"error: {LIST}: is for the list of files made here; choose another --out"
+
+
 def test_a_list_is_no_link(refused, model, rows) -> None:
     """In a folder where others write, too, it might lead to any file of the user's."""
     Path(LIST).symlink_to("none")

@@ -62,6 +62,8 @@ def check_replaceable(paths: Sequence[Path], word: str) -> None:
     for path in paths:  # first of all: --force would not help
         if any(_is_same(path, other) for other in meta.get(INPUTS, ())):
             raise _refusal(path, f"is an input of this command; choose another {word}")
+        if path.name == LIST:
+            raise _refusal(path, f"is for the list of files made here; choose another {word}")
     for path in paths:
         noted = _noted(path.with_name(LIST))
         if not os.path.lexists(path) or _is_empty(path) or meta.get(FORCE):
