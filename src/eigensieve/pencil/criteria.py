@@ -25,6 +25,7 @@ CRITERIA = ("lambda_max", "trace", "logdet")
 NOISE = 1e-13
 EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)  # stands for zero in a denominator
+LOST = EPS**2  # stands for an eigenvalue of B that round-off has left nothing of
 # Beside an eigenvalue above this the others are too inexact for log-det.
 DOMINANT = 1e6
 
@@ -71,23 +72,20 @@ def factor_eigenvalues(H: np.ndarray, B: np.ndarray) -> np.ndarray:
     return values
 
 
-def factor_rounding(
-    values: np.ndarray, B: np.ndarray, criterion: str, factor_error: float
-) -> float:
-    """How far the criterion may be off that `factor_eigenvalues` give.
+def factor_rounding(values: np.ndarray, least: float, criterion: str, factor_error: float) -> float:
+    """How far the criterion may be off that `factor_eigenvalues` give; no eigenvalue of B < least.
 
     By round-off, and by the error of the factor itself (`Pencil.factor_error`).
     """
-    least = _surely_below(B)
-    error = (8 * len(B) * EPS * np.sqrt(values * values.max()) + factor_error) / least
+    error = (8 * values.size * EPS * np.sqrt(values * values.max()) + factor_error) / least
     if criterion == "logdet":
         return float(np.sum(np.log1p(error / (1.0 + values))))
     return float(error.sum())
 
 
-def _surely_below(B: np.ndarray) -> float:
-    """No eigenvalue of B (of unit diagonal) is smaller, however it was rounded; not below TINY."""
-    return max(float(np.linalg.eigvalsh(B)[0]) - 8 * len(B) * EPS, TINY)
+def surely_below(B: np.ndarray) -> float:
+    """No eigenvalue of B (of unit diagonal) is smaller, however it was rounded; 0 tells nothing."""
+    return max(float(np.linalg.eigvalsh(B)[0]) - 8 * len(B) * EPS, 0.0)
 
 
 def criterion_unit(scale: float, criterion: str) -> float:
@@ -95,13 +93,16 @@ def criterion_unit(scale: float, criterion: str) -> float:
     return float(np.log1p(scale)) if criterion == "logdet" else scale
 
 
-def value_rounding(values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str) -> float:
+def value_rounding(
+    values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str, least: float | None = None
+) -> float:
     """How far round-off may put the criterion off; A and B (of unit diagonal) are of the set.
 
     An eigen-solver leaves eps of the largest eigenvalue on each of them, and rounding A and B
-    themselves moves an eigenvalue by eps (|A| + |value| |B|) over the smallest eigenvalue of B.
+    themselves moves an eigenvalue by eps (|A| + |value| |B|) over the smallest eigenvalue of B,
+    which is ``least`` where that is known better than from B itself.
     """
-    least = _surely_below(B)
+    least = max(surely_below(B), LOST) if least is None else least
     if criterion == "logdet" and values[0] > DOMINANT:  # by determinants
         return 8 * len(B) * EPS * (1.0 + float(np.abs(A).max())) / least
     size = np.abs(values)

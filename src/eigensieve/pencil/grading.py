@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .criteria import DOMINANT, EPS, unit_cholesky
+from .criteria import DOMINANT, EPS, TINY, unit_cholesky
 
 # `cancellation` above this: differences of log-dets are not seen in the coordinates of a factor.
 MAX_CANCELLATION = 1e12
@@ -55,14 +55,18 @@ def graded_eigh(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def graded_rounding(A: np.ndarray, B: np.ndarray) -> float:
-    """How far round-off may put off the log-det of a graded pair, B of unit diagonal."""
-    unit, _ = unit_form(A + B)
-    least = min(float(linalg.eigvalsh(M, subset_by_index=[0, 0])[0]) for M in (unit, B))
-    error = 8 * len(A) * EPS / max(least, EPS)
-    if error < 0.1:
-        return error
-    # dependent to working precision: what is lost may be anything up to the size of A
-    return error + len(A) * float(np.log1p(np.diag(A).max() / max(least, EPS)))
+    """How far the log-det that `graded_eigh` give may be off; B of unit diagonal.
+
+    By round-off, and by what the factor leaves out of A: it counts as much as it raises
+    eigenvalues of A + B in its unit form, which are no smaller than B makes them.
+    """
+    blur = 8 * len(A) * EPS
+    both, sizes = unit_form(A + B)
+    own, mixed, below = (linalg.eigvalsh(M) for M in (unit_form(A)[0], both, B))
+    surely = np.maximum(below - blur, TINY)
+    hidden = float(np.abs(own[~_counts(own)]).max(initial=0.0)) + 2 * blur
+    least = np.maximum(mixed - hidden, surely[0] / float(np.square(sizes).max()))
+    return float(np.log1p(hidden / least).sum() + np.log(np.maximum(below, blur) / surely).sum())
 
 
 def unit_ranks(A: np.ndarray) -> tuple[int, int]:

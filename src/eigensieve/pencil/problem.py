@@ -20,6 +20,7 @@ from .criteria import (
     factor_rounding,
     fix_signs,
     score_values,
+    surely_below,
     value_rounding,
 )
 from .grading import graded_eigh, graded_rounding, is_graded
@@ -139,10 +140,16 @@ class Problem:
             H, error = self._factor(support, small.A * np.outer(d, d), d)
             values = factor_eigenvalues(H, B)
             score = score_values(values, self.criterion)
-            return score, lambda: factor_rounding(values, B, self.criterion, error)
+            return score, lambda: factor_rounding(values, self._least(B), self.criterion, error)
         values, _ = small.eigh()
         A = small.A * np.outer(d, d)
-        return float(values[0]), lambda: value_rounding(values, A, B, self.criterion)
+        return float(values[0]), lambda: value_rounding(
+            values, A, B, self.criterion, self._least(B)
+        )
+
+    def _least(self, B: np.ndarray) -> float:
+        """No eigenvalue of B, that of a set in units of its diagonal, is smaller."""
+        return surely_below(B) or self.pencil.least_B  # which factors know, whatever was rounded
 
     def _factor(
         self, support: Sequence[int] | np.ndarray, A: np.ndarray, d: np.ndarray

@@ -11,7 +11,16 @@ import numpy as np
 from scipy import linalg
 
 from ..errors import VerificationError
-from .criteria import EPS, TINY, count_positive, criterion_unit, score_pair, value_rounding
+from .criteria import (
+    EPS,
+    LOST,
+    TINY,
+    count_positive,
+    criterion_unit,
+    score_pair,
+    surely_below,
+    value_rounding,
+)
 from .grading import graded_rounding, is_graded, unit_ranks
 from .pencil import Pencil
 
@@ -150,8 +159,8 @@ class Solution:
             hidden = graded_rounding(A, B)
         else:
             hidden = value_rounding(values, A, B, self.criterion)
-            if not is_graded(pencil.diag_A, pencil.diag_B):
-                hidden += _factor_rounding(values, pencil.scale, B, self.criterion)
+            whole = 0.0 if is_graded(pencil.diag_A, pencil.diag_B) else pencil.scale
+            hidden += _factor_rounding(values, A, B, self.criterion, whole)
         _close(self.objective, objective, tol * size + hidden, "objective")
         _verify_vectors(A, B, self.loadings / d[:, None], self.values, tol, 100 * tol * unit)
         if not self.bound >= self.objective - tol * size:
@@ -222,11 +231,17 @@ def _verify_vectors(
     _close(A @ x, (B @ x) * values, residual + slack, "A x = value B x")
 
 
-def _factor_rounding(values: np.ndarray, scale: float, B: np.ndarray, criterion: str) -> float:
-    """What a factor of the whole A, of this scale and rounded as such, may do to the criterion."""
+def _factor_rounding(
+    values: np.ndarray, A: np.ndarray, B: np.ndarray, criterion: str, scale: float
+) -> float:
+    """What a factor does to the criterion: of the whole A, of this scale and rounded as such.
+
+    It has no negative eigenvalues, which an A that counts as semidefinite may have a little of.
+    """
     if criterion == "lambda_max":  # does without
         return 0.0
-    error = value_rounding(np.zeros(1), np.array([[scale]]), B, "lambda_max")
+    negative = max(0.0, -float(linalg.eigvalsh(A)[0]))
+    error = (4 * len(B) * EPS * scale + negative) / max(surely_below(B), LOST)
     if criterion == "trace":
         return error * values.size
     return float(np.log1p(error / (1.0 + np.maximum(values, 0.0))).sum())

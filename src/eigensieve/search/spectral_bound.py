@@ -31,6 +31,8 @@ DENSE_LIMIT = 500
 STEPS = 14
 # Added to every bound, relatively, for round-off.
 MARGIN = 1e-9
+# Backward error of an eigen-decomposition, per row, in units of the largest eigenvalue.
+BACKWARD = 1e-14
 
 
 def spectral_upper_bound(problem: Problem, value: float = -np.inf) -> float:
@@ -182,12 +184,15 @@ def _by_levels(problem: Problem, value: float) -> float:
     free = np.setdiff1d(problem.features, inside)
     values = generalized_eigh(A, B)[0]
     top = float(values[0])
-    high = top + MARGIN * max(abs(top), 1.0) + value_rounding(values, A, B, "lambda_max")
+    rounding = value_rounding(values, A, B, "lambda_max", pencil.least_B)
+    high = top + MARGIN * max(abs(top), 1.0) + rounding
     singles = np.diag(A)[free if needs.sum() else inside]
     low = min(max(float(singles.min()), value / unit), high)
     for _ in range(int(np.clip(2e8 / pencil.size**3, 3, STEPS))):  # not a second if it is large
         middle = (low + high) / 2
-        if _proves(middle * B - A, blocks, needs, inside, free):
+        slack = 2 * (pencil.size + 2) * EPS * (1.0 + abs(middle))  # round-off of an entry of N
+        N = middle * B - A - slack * np.eye(pencil.size)
+        if _proves(N, blocks, needs, inside, free):
             high = middle
         else:
             low = middle
@@ -217,10 +222,12 @@ def _proves(
     scale = diagonal**-0.25  # half way between B's units and N's: often the best of simple ones
     theta, V = linalg.eigh(N * np.outer(scale, scale))
     squares, places = np.square(V), [np.flatnonzero(blocks[free] == b) for b in range(needs.size)]
+    hidden = BACKWARD * theta.size * float(np.abs(theta).max())
 
     def total(tau: float) -> float:
         y = squares @ np.maximum(1.0 - tau * theta, 0.0)
-        return sum(float(np.sort(y[own])[own.size - n :].sum()) for own, n in zip(places, needs))
+        largest = (np.sort(y[own])[own.size - n :].sum() for own, n in zip(places, needs))
+        return float(sum(largest)) + tau * hidden
 
     if theta[0] > MARGIN * theta[-1]:
         return True

@@ -67,7 +67,8 @@ def _ceilings(problem: Problem) -> Callable[[float], float]:
     if is_log and is_graded(pencil.diag_A, pencil.diag_B):
         return lambda score: np.inf
     share = 16 * k * EPS / pencil.least_B
-    others = (pencil.factor_error + 8 * k * EPS * pencil.scale) / pencil.least_B
+    size = pencil.scale + is_log  # a difference of log-dets is no more exact than those are
+    others = (pencil.factor_error + 8 * k * EPS * size) / pencil.least_B
 
     def at_most(score: float) -> float:
         largest = np.expm1(min(score, LARGEST_EXPONENT)) if is_log else abs(score)
