@@ -9,6 +9,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
+from eigensieve.search.linear_kernel import largest_ratio
 from eigensieve.search.quick_bound import root_bound
 from tests.oracles.exact import ExactPencil, Truth, judge
 from tests.oracles.instances import Instance
@@ -43,6 +44,26 @@ def test_root_bound_where_all_features_are_included(seed: int) -> None:
     pencil, everything = es.Pencil(H.T @ H, B), (0, 1, 2)
     bound = root_bound(make_problem(pencil, 3, include=everything), np.arange(3))
     assert ExactPencil(pencil).is_below(np.arange(3), bound)
+
+
+@pytest.mark.parametrize("seed", [28, 51, 75, 102, 136, 215, 306, 327, 329, 367])
+def test_levelset_where_a_negative_part_hides_the_best_set(seed: int) -> None:
+    """B^-1 makes 1e10 of what is negative in A; beside it the largest eigenvalue has few digits."""
+    rng, first = np.random.default_rng(seed), np.arange(3)
+    X = rng.normal(size=(6, 1)) + 10.0 ** rng.uniform(-6, -4) * rng.normal(size=(6, 3))
+    X /= np.linalg.norm(X, axis=0)
+    A, B = np.zeros((5, 5)), np.eye(5)
+    B[:3, :3] = X.T @ X
+    np.fill_diagonal(B, 1.0)
+    a, b = rng.normal(size=(2, 3))
+    A[:3, :3] = 10.0 ** rng.uniform(-6, -2) * np.outer(a, a) - np.outer(b, b)
+    seen = largest_ratio(A, B, first)
+    true = ExactPencil(es.Pencil(A, B)).lambda_max(first, seen, 1.0)
+    A[3, 3] = seen + 0.1 * (true - seen)  # a plain rival between what is seen and what is there
+    instance = _instance(es.Pencil(A, B), 3, "lambda_max")
+    truth = Truth(instance)
+    for name in ("exact", "levelset", "interlacing", "exhaustive"):
+        assert judge(instance, solve(instance, name, gap_tol=1e-9), truth) == [], name
 
 
 @pytest.mark.parametrize("seed", [0, 1, 4, 7])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ....pencil.budget import Budget
+from ....pencil.criteria import EPS, spd_inverse, surely_below
+from ....pencil.pencil import Pencil
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
 from ...column_generation import among
@@ -55,6 +57,7 @@ class LevelsetTree:
         self._unit = problem.pencil.scale or 1.0
         self._A = small.A * np.outer(d, d) / self._unit
         self._B = small.B * np.outer(d, d)
+        self._reach = _reach(problem.pencil, self._B)
         # hundredths of a second: an eigen-decomposition takes about 6e-9 n^3 seconds
         self._chunk = int(np.clip(4e6 / features.size**3, 1, 64))
 
@@ -73,13 +76,17 @@ class LevelsetTree:
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         from .search_kernel import LevelsetProblem, search_below
 
-        work = LevelsetProblem(self._A, self._B, self._blocks, self._need, counts, self._strides)
+        doubt = np.array([-np.inf])
+        work = LevelsetProblem(
+            self._A, self._B, self._reach, doubt, self._blocks, self._need, counts, self._strides
+        )
         level, step = order.cut / self._unit, order.step / self._unit
         n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
+        cut = max(order.cut, float(doubt[0]) * self._unit)
         if best.size == 0:
-            return Expansion(n_nodes, left, None, order.cut)
-        return Expansion(n_nodes, left, self.features[best], max(order.cut, level * self._unit))
+            return Expansion(n_nodes, left, None, cut)
+        return Expansion(n_nodes, left, self.features[best], max(cut, level * self._unit))
 
     def climb(self, support: np.ndarray) -> np.ndarray:
         """The set that exchanges lead to."""
@@ -88,6 +95,15 @@ class LevelsetTree:
         movable = ~np.isin(self.features, self.problem.include)
         places = np.searchsorted(self.features, support)
         return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]
+
+
+def _reach(pencil: Pencil, B: np.ndarray) -> np.ndarray:
+    """No diagonal entry of B^-1 is larger; B has a unit diagonal."""
+    least = max(surely_below(B), pencil.least_B)
+    error = 8 * len(B) * EPS / least
+    if error > 0.5:
+        return np.full(len(B), 1.0 / least)
+    return np.diag(spd_inverse(B)) / (1.0 - error)
 
 
 def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> Outcome:

@@ -25,10 +25,16 @@ ROUND_OFF = 4.4e-16
 
 
 class LevelsetProblem(NamedTuple):
-    """B with a unit diagonal, max |A| = 1, and need[b] features of block b; the audit's table."""
+    """B with a unit diagonal, max |A| = 1, and need[b] features of block b; the audit's table.
+
+    ``reach`` is the diagonal of B^-1: x_j^2 is at most reach[j] x'Bx. ``doubt`` gets the largest
+    ratio that a set may have where N was lifted because double precision could not tell.
+    """
 
     A: np.ndarray
     B: np.ndarray
+    reach: np.ndarray
+    doubt: np.ndarray
     block: np.ndarray
     need: np.ndarray
     counts: np.ndarray
@@ -83,25 +89,28 @@ def examine(
     ``state`` changes where features are fixed. ``sizes`` and ``needs`` get how many features of
     every block are free and needed.
     """
-    A, B, block, need, counts, strides = problem
+    A, B, reach, doubt, block, need, counts, strides = problem
     nothing = np.empty(0, dtype=np.int64)
     count_free(state, block, need, sizes, needs)
     while True:
         decide_full_blocks(state, block, sizes, needs)
         inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
-        N, n_positive = reduce_level(A, B, level, inside, free)
+        N, n_positive, slack, lifted = reduce_level(A, B, level, inside, free, reach)
         if n_positive < inside.size:
             whole = fill_up(state, nothing, block, need)
             if largest_ratio(A, B, whole) > level:
                 return CLOSED, -1, whole
-        if free.size == 0:
-            return CLOSED, -1, nothing
         for i in range(free.size):
             if not N[i, i] > 0.0:
                 whole = fill_up(state, free[i : i + 1], block, need)
                 if largest_ratio(A, B, whole) > level:
                     return CLOSED, -1, whole
-                N[i, i] = MARGIN  # double precision could not tell
+                lifted += (slack - N[i, i]) * reach[free[i]]
+                N[i, i] = slack
+        if lifted > 0.0:  # double precision could not tell
+            doubt[0] = max(doubt[0], level + lifted)
+        if free.size == 0:
+            return CLOSED, -1, nothing
         own = block[free]
         few = needs.sum()
         if few <= 3:
@@ -203,12 +212,18 @@ def fill_up(
 
 @jit
 def reduce_level(
-    A: np.ndarray, B: np.ndarray, level: float, inside: np.ndarray, free: np.ndarray
-) -> tuple[np.ndarray, int]:
+    A: np.ndarray,
+    B: np.ndarray,
+    level: float,
+    inside: np.ndarray,
+    free: np.ndarray,
+    reach: np.ndarray,
+) -> tuple[np.ndarray, int, float, float]:
     """The Schur complement of N on the free features, and how many pivots were positive.
 
     Fewer than ``inside`` holds means that the features up to that pivot exceed the level,
-    or that double precision cannot tell; such a pivot is replaced by the least one.
+    or that double precision cannot tell; such a pivot is replaced by the least one. That is the
+    third, and the last is how far the lifted N may exceed the level unseen.
     """
     f, u = inside.size, free.size
     n = f + u
@@ -219,12 +234,14 @@ def reduce_level(
         for j in range(n):
             M[i, j] = level * B[order[i], order[j]] - A[order[i], order[j]]
         M[i, i] -= slack
-    positive = f
+    positive, lifted = f, 0.0
     for c in range(f):
         pivot = M[c, c]
         if not pivot > 0.0:
             positive = min(positive, c)
-        pivot = max(pivot, slack)
+        if pivot < slack:
+            lifted += (slack - pivot) * reach[order[c]]
+            pivot = slack
         for i in range(c + 1, n):
             factor = M[c, i] / pivot
             for j in range(i, n):
@@ -233,7 +250,7 @@ def reduce_level(
     for i in range(u):
         for j in range(i, u):
             N[i, j] = N[j, i] = M[f + i, f + j]
-    return N, positive
+    return N, positive, slack, lifted
 
 
 @jit
