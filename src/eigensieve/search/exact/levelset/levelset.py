@@ -98,7 +98,9 @@ class LevelsetTree:
 
 
 def _reach(pencil: Pencil, B: np.ndarray) -> np.ndarray:
-    """No diagonal entry of B^-1 is larger; B has a unit diagonal."""
+    """No diagonal entry of B^-1 is larger; B has a unit diagonal. With A = 0 none counts."""
+    if pencil.scale == 0:
+        return np.zeros(len(B))
     least = max(surely_below(B), pencil.least_B)
     error = 8 * len(B) * EPS / least
     if error > 0.5:
