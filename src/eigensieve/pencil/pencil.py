@@ -178,7 +178,7 @@ class Pencil:
             return self.diag_B
         d = 1.0 / np.sqrt(self.diag_B)
         smallest = linalg.eigvalsh(self._B * np.outer(d, d), subset_by_index=[0, 0])[0]
-        return self.diag_B * max(float(smallest) - 1e-14 * self.size, 1e-300)
+        return self.diag_B * max(float(smallest) - 8 * EPS * self.size, 1e-300)
 
     @property
     def least_B(self) -> float:
@@ -301,7 +301,7 @@ class Pencil:
         # A + B takes the place of B: large features have large errors, which count less
         least = linalg.eigvalsh(unit_form(self.A + self.B)[0], subset_by_index=[0, 0])[0]
         own = self._factor_error(self.diag_A + self.diag_B)
-        return min(most, own / max(float(least) - 1e-14 * self.size, 1e-300))
+        return min(most, own / max(float(least) - 8 * EPS * self.size, 1e-300))
 
     def _factor_error(self, units: np.ndarray) -> float:
         if self.is_factored:
