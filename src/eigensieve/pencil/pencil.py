@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..errors import PencilError
 from .checks import MAX_SIZE, MIN_SIZE, check_blocks, require_positive_definite, symmetric
 from .criteria import EPS, NOISE, fix_signs, generalized_eigh
 from .grading import graded_factor, is_graded, unit_form
+from .lanczos import lanczos
 from .recipe import Recipe
 
 PSD_TOL = 1e-9
@@ -260,7 +260,7 @@ class Pencil:
             return self.top(m)[1]
         known = self.__dict__.setdefault("_known_leading", {})
         if m not in known:
-            known[m] = _lanczos(self._A, self._B, m)
+            known[m] = lanczos(self._A, self._B, m)
         vectors: np.ndarray = known[m]
         return vectors
 
@@ -387,24 +387,6 @@ def distance(A: np.ndarray, H: np.ndarray, signs: np.ndarray | float = 1.0) -> f
     """No eigenvalue of A - H' diag(signs) H is larger than this, round-off included."""
     rest = np.abs(A - (H.T * signs) @ H).sum(axis=1)
     return float(rest.max() + EPS * len(A) * np.abs(np.diag(A)).max())
-
-
-def _lanczos(A: np.ndarray, B: np.ndarray | None, m: int) -> np.ndarray:
-    options: dict[str, Any] = {}
-    scale = np.ones(len(A))
-    if B is not None:
-        scale = 1.0 / np.sqrt(np.diag(B))
-        A, B = A * np.outer(scale, scale), B * np.outer(scale, scale)
-        factor = linalg.cho_factor(B, lower=True)
-        solve = LinearOperator(B.shape, lambda x: linalg.cho_solve(factor, x), dtype=B.dtype)
-        options = {"M": B, "Minv": solve}
-    v0 = np.random.default_rng(0).normal(size=len(A))  # the same call gives the same answer
-    try:
-        values, vectors = eigsh(A, m, which="LA", v0=v0, tol=1e-6, **options)
-    except ArpackNoConvergence:  # eigenvalues too close to each other
-        values, vectors = generalized_eigh(A, B)
-    leading = np.argsort(-values, kind="stable")[:m]
-    return fix_signs(vectors[:, leading] * scale[:, None])
 
 
 def identity_columns(p: int, index: int | Sequence[int] | np.ndarray) -> np.ndarray:
