@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +30,22 @@ def two_workers(folder: Path) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
-    with (
-        dask.config.set(SETTINGS),
-        LocalCluster(
+    with dask.config.set(SETTINGS):
+        cluster = LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",  # any port that is free
             silence_logs=logging.CRITICAL + 1,
             local_directory=str(folder),
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+        )
+        try:
+            with Client(cluster) as client:
+                yield client
+        finally:
+            # dask's own list of workers may lack one that was killed, and its last step looks it up
+            with suppress(KeyError):
+                cluster.close()
 
 
 @contextmanager
