@@ -3,13 +3,12 @@
 ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.exact [--only SECTION ...] [--quick]``, with
 EIGENSIEVE_DATA set. Every row has a time limit and ends with ok or MISSED against its bar (a
 dash: no bar); nothing is left out. The bars are for seconds on the wall; CPU seconds stand beside
-them for machines that have other work. Compiling is done before the clock starts; the local search
-for a start and the root are inside. One thread, unless a row says two.
+them for machines that have other work. The local search for a start and the root are inside. One thread, unless a row says two.
 
 The reference (solver "interlacing", sorted) runs only until it has used ``factor`` times our
 nodes or ``--reference-seconds``: ">=" says that it had not finished then. It is plain Python with
 one eigenvalue problem a node, so nodes are what to compare, not seconds; where it is too slow to
-show the factor, a compiled twin that is given the optimum counts its nodes (marked "*").
+show the factor, a quicker twin that is given the optimum counts its nodes (marked "*").
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 from sklearn.datasets import load_digits
 
@@ -51,7 +49,7 @@ LOGARITHMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "prostate_raw": lambda X: np.log2(np.maximum(X, 20.0)),
 }
 SEPARATOR = "  "
-MAX_COUNTED = 3_000_000
+MAX_COUNTED = 300_000
 
 
 # -- data ------------------------------------------------------------------------------------
@@ -243,8 +241,7 @@ def _reference(row: Row, run: Run, pencil: es.Pencil, given: argparse.Namespace)
 def count_plain_nodes(pencil: es.Pencil, optimum: es.Solution, most: int) -> tuple[int, bool]:
     """How many nodes the reference would visit that is given the optimum at the start.
 
-    The same tree in the same order, compiled, and with a Cholesky factorization in place of
-    the eigenvalues; a worse start can only add nodes. True: there are more than ``most``.
+    The same tree in the same order, with a Cholesky factorization in place of the eigenvalues; a worse start can only add nodes. True: there are more than ``most``.
     """
     d = 1.0 / np.sqrt(pencil.diag_B)
     A, B = pencil.A * np.outer(d, d), pencil.B * np.outer(d, d)
@@ -260,53 +257,26 @@ def count_plain_nodes(pencil: es.Pencil, optimum: es.Solution, most: int) -> tup
     return min(counted, most), counted > most
 
 
-@njit(cache=True)
 def _count_nodes(N: np.ndarray, k: int, most: int) -> int:
     """Nodes of the tree whose open ones have a remaining superset with N_M not positive."""
     n = len(N)
-    inside = np.ones((n * n + 1, n), dtype=np.bool_)  # F and U of the open nodes
-    first = np.zeros(n * n + 1, dtype=np.int64)  # where U begins: all of F comes before it
-    n_open, visited = 1, 1
-    L, M = np.empty((n, n)), np.empty(n, dtype=np.int64)
-    child = np.empty(n, dtype=np.bool_)
-    while n_open > 0 and visited <= most:
-        n_open -= 1
-        node, begin = inside[n_open].copy(), first[n_open]
+    open_nodes = [(np.ones(n, dtype=bool), 0)]  # F and U, and where U begins: F comes before it
+    visited = 1
+    while open_nodes and visited <= most:
+        node, begin = open_nodes.pop()
         for i in range(begin, n):
-            child[:] = node
+            child = node.copy()
             child[i] = False
-            forced, size = child[:i].sum(), child.sum()
-            if forced > k or size < k:
+            forced, members = int(child[:i].sum()), np.flatnonzero(child)
+            if forced > k or members.size < k:
                 break
             visited += 1
-            if forced == k or size == k:
+            if forced == k or members.size == k:
                 continue
-            m = 0
-            for j in range(n):
-                if child[j]:
-                    M[m] = j
-                    m += 1
-            if not _is_positive(N, M, m, L):
-                inside[n_open], first[n_open] = child, i + 1
-                n_open += 1
+            _, failed = linalg.lapack.dpotrf(N[np.ix_(members, members)], lower=True)
+            if failed:
+                open_nodes.append((child, i + 1))
     return visited
-
-
-@njit(cache=True)
-def _is_positive(N: np.ndarray, M: np.ndarray, m: int, L: np.ndarray) -> bool:
-    """Whether the Cholesky factorization of N_M exists."""
-    for i in range(m):
-        for j in range(i + 1):
-            s = N[M[i], M[j]]
-            for h in range(j):
-                s -= L[i, h] * L[j, h]
-            if i > j:
-                L[i, j] = s / L[j, j]
-            elif s <= 0.0:
-                return False
-            else:
-                L[i, i] = np.sqrt(s)
-    return True
 
 
 # -- sections --------------------------------------------------------------------------------
@@ -535,28 +505,6 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 
 
-def small_problems() -> Iterator[tuple[es.Pencil, str]]:
-    """A problem for every algorithm, form of pencil and criterion."""
-    for p in (30, 1_500):  # dense, and by factors
-        X, y = np.random.default_rng(0).normal(size=(40, p)), np.arange(40) % 3
-        for labels in (y > 0, y):
-            for criterion in ("trace", "logdet"):
-                yield es.lda_pencil(X, labels, shrinkage=0.5), criterion
-    for one in (True, False):
-        for criterion in ("lambda_max", "trace", "logdet"):
-            yield random_pencil(20, 0, one), criterion
-    yield es.Pencil(random_pencil(20, 0, False).A), "lambda_max"
-
-
-def warm_up() -> None:
-    """Compile everything before any clock runs."""
-    start = time.perf_counter()
-    for pencil, criterion in small_problems():
-        for n_jobs in (1, 2):
-            es.solve(pencil, 4, solver="exact", criterion=criterion, n_jobs=n_jobs, time_limit=5)
-    print(f"warm-up (compiling): {time.perf_counter() - start:.1f} s")
-
-
 def main() -> None:
     """Run the sections asked for and print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -567,7 +515,6 @@ def main() -> None:
     given = parser.parse_args()
     given.reference_seconds = given.reference_seconds or (3.0 if given.quick else 10.0)
     start = time.perf_counter()
-    warm_up()
     for name in given.only:
         SECTIONS[name](given)
     print(f"\n{time.perf_counter() - start:.0f} s in all")

@@ -157,7 +157,7 @@ report(es.study(*colon, es.QAlphaSelector(), k=5, **quick))
 report(es.compare(*wine, **quick))
 """,
     "commands": """
-run("<fit|demo|compare|predict|certify|export|check-proof|evaluate|reproduce|warmup> --help")
+run("<fit|demo|compare|predict|certify|export|check-proof|evaluate|reproduce> --help")
 run("<|data|data list|data show> --help")
 run("fit wine.csv --target kind --jobs 1 <--k 3 --out fitted|--k 9 --method anova --cv loo|
     --ks 1,4 --cv 3 --method gloss --balanced --out gloss --json|

@@ -38,7 +38,7 @@ from eigensieve.pencil.budget import Budget
 from eigensieve.scoring.gloss import make_search
 
 PACKAGES = (
-    "eigensieve", "numpy", "scipy", "scikit-learn", "numba",
+    "eigensieve", "numpy", "scipy", "scikit-learn",
     "fastcan", "abess", "skglm", "celer", "cca-zoo",
 )  # fmt: skip
 SETS = ("colon", "leukemia", "prostate", "srbct83", "lymphoma", "sonar", "ionosphere")

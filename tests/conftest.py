@@ -14,9 +14,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -39,47 +38,6 @@ def ctrl_c_works() -> None:
     """A shell starts background jobs with Ctrl-C ignored: tests that press it would never end."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_kernels(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """On a fresh machine kernels are compiled first: limits of time are not about compilers.
-
-    The workers of xdist share the work. Not where EIGENSIEVE_COMPILE_LATE is set: a few tests
-    need few of them.
-    """
-    if os.environ.get("EIGENSIEVE_COMPILE_LATE"):
-        return
-    from eigensieve.cli.warmup import small_problems
-    from eigensieve.pencil.compile import is_cached
-    from eigensieve.search.exact.leaps.node_kernel import visit
-    from eigensieve.search.exact.levelset.search_kernel import search_below
-    from eigensieve.search.exact.perspective.tree_kernel import search_perspective
-
-    if all(is_cached(kernel) for kernel in (visit, search_below, search_perspective)):
-        return
-    base = tmp_path_factory.getbasetemp()  # of one worker, beside those of the others
-    alone = not hasattr(request.config, "workerinput")
-    share(small_problems(), (base if alone else base.parent) / "kernels")
-
-
-def share(parts: Sequence[Callable[[], None]], folder: Path, seconds: float = 600.0) -> None:
-    """Run the parts that no other process has taken; return when all are done."""
-    folder.mkdir(exist_ok=True)
-    for number, run in enumerate(parts):
-        try:
-            (folder / f"{number} taken").touch(exist_ok=False)
-        except FileExistsError:
-            continue
-        try:
-            run()
-        finally:
-            (folder / f"{number} done").touch()
-    ends = time.monotonic() + seconds
-    while len(list(folder.glob("* done"))) < len(parts) and time.monotonic() < ends:
-        time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,8 @@
-"""``demo``, ``data`` and ``warmup``."""
+"""``demo`` and ``data``."""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eigensieve.cli.warmup import find_kernels, find_unreached
 from eigensieve.datasets.loader import EMBEDDED
 from tests.cli.files import FILES, contents
 
@@ -22,7 +20,7 @@ SCRIPT = [sys.executable, "-c", "from eigensieve.cli.main import main; main()"]
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder in which the demo ran, and what it said; with an empty numba cache."""
+    """The folder in which the demo ran, and what it said."""
     folder = tmp_path_factory.mktemp("demo place")
     done = subprocess.run(
         [*SCRIPT, "demo"],
@@ -30,7 +28,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         text=True,
         timeout=60,
         cwd=folder,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")},
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -108,24 +105,3 @@ def test_data_show_embedded(run) -> None:
 def test_data_show_unknown(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
     assert "set the variable EIGENSIEVE_DATA" in run("data", "show", "colon", code=2).stderr
-
-
-# ---------------------------------------------------------------- warmup
-
-
-def test_warmup_reaches_every_kernel(run) -> None:
-    assert f"{len(find_kernels())} kernel(s) ready after" in run("warmup").stdout
-    assert find_unreached() == []
-
-
-def test_a_kernel_that_nobody_calls_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from eigensieve.pencil.compile import jit
-    from eigensieve.search.exact import coverage_kernel
-
-    @jit
-    def lonely(x):
-        return x + 1
-
-    lonely.py_func.__module__ = coverage_kernel.__name__
-    monkeypatch.setattr(coverage_kernel, "lonely", lonely, raising=False)
-    assert "search.exact.coverage_kernel.lonely" in find_unreached()

@@ -1,7 +1,8 @@
 """The package as a graph of imports, read off the syntax trees.
 
 Every import counts: relative or absolute, inside a function or under ``TYPE_CHECKING``; and so does
-a text "module:name", by which modules are named that are imported on first use.
+a text "module:name", by which modules are named that are imported on first use. A kernel is a
+module as any other: its ``cimport`` counts as ``import``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+CYTHON = {".pxd", ".pyx"}
 FACE = "__init__"  # the public face, eigensieve/__init__.py
 
 
@@ -31,6 +33,7 @@ class Module:
 
     name: str
     is_package: bool
+    is_kernel: bool
     tree: ast.Module
     imports: tuple[Import, ...]
 
@@ -53,19 +56,31 @@ def room_of(name: str) -> str:
 
 
 def read_house(root: Path) -> House:
-    files = {}
-    for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root.parent).with_suffix("").parts
-        is_package = parts[-1] == "__init__"
-        files[".".join(parts[:-1] if is_package else parts)] = (path, is_package)
+    files: dict[str, list[Path]] = {}
+    for path in sorted(root.rglob("*")):
+        if path.suffix == ".py" or path.suffix in CYTHON:
+            parts = path.relative_to(root.parent).with_suffix("").parts
+            is_package = parts[-1] == "__init__"
+            files.setdefault(".".join(parts[:-1] if is_package else parts), []).append(path)
     house = {}
-    for name, (path, is_package) in files.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for name, paths in files.items():
+        is_package, is_kernel = paths[0].stem == "__init__", paths[0].suffix in CYTHON
+        sources = [path.read_text(encoding="utf-8") for path in paths]
+        trees = [ast.parse(_imports_of_cython(s) if is_kernel else s) for s in sources]
         package = name if is_package else name.rpartition(".")[0]
-        house[name] = Module(
-            name, is_package, tree, tuple(_read_imports(tree, package, set(files)))
-        )
+        imports = (item for tree in trees for item in _read_imports(tree, package, set(files)))
+        house[name] = Module(name, is_package, is_kernel, trees[0], tuple(imports))
     return house
+
+
+def _imports_of_cython(source: str) -> str:
+    """The imports as Python, each on its line; all else is left out."""
+    lines, is_open = [], False
+    for line in source.splitlines():
+        is_import = is_open or re.match(r"(from [\w.]+ c?import|c?import) ", line)
+        lines.append(line.replace("cimport", "import") if is_import else "")
+        is_open = bool(is_import) and ")" not in line and (is_open or "(" in line)
+    return "\n".join(lines)
 
 
 def _read_imports(tree: ast.Module, package: str, known: set[str]) -> Iterator[Import]:

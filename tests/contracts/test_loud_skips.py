@@ -25,7 +25,7 @@ def run_without(missing: str, folder: Path) -> tuple[str, str]:
     """The output of a session one test of which misses a module, and what it wrote down."""
     file, skipped = folder / "test_needs.py", folder / "skipped.txt"
     file.write_text(TESTS.format(missing=missing))
-    own = {"EIGENSIEVE_COMPILE_LATE": "1", "EIGENSIEVE_SKIPPED": str(skipped), "PYTEST_ADDOPTS": ""}
+    own = {"EIGENSIEVE_SKIPPED": str(skipped), "PYTEST_ADDOPTS": ""}
     plugins = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:xdist"]
     home = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder)]
     done = subprocess.run(

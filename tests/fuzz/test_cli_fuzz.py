@@ -222,7 +222,7 @@ WORDS = [*COMMANDS, "--help", "-h", "--version", "--json", "--k", "--target", "-
 @cases(56, 250)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=6)), max_size=4))
 def test_any_words(words: list[str]) -> None:
-    costly = {"demo", "warmup", "reproduce"} & set(words)
+    costly = {"demo", "reproduce"} & set(words)
     if costly and not {"--help", "-h"} & set(words):
         words = [word for word in words if word not in costly]
     check(run(*words))

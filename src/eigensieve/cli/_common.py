@@ -269,7 +269,7 @@ def progress_bar() -> Iterator[StageProgress]:
     A stage may carry details behind a colon ("search: best 1.2"); a total of 0 is unknown.
     """
     if not sys.stderr.isatty():
-        yield tell_if_compiling
+        yield lambda stage, done, total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -288,12 +288,6 @@ def progress_bar() -> Iterator[StageProgress]:
 
     with bar:
         yield show
-
-
-def tell_if_compiling(stage: str, done: int, total: int) -> None:
-    """Without a bar only this is worth a line: nothing else happens for up to a minute."""
-    if "compiling" in stage:
-        click.echo(f"{stage} (see `eigensieve warmup`)", err=True)
 
 
 def show_search(progress: StageProgress) -> Callable[[SearchEvent], None]:

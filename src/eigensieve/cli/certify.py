@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,8 @@ from ._tables import StudyTable, read_study_table
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..pencil.budget import Progress as SearchEvent
-    from ..pencil.pencil import Pencil
     from ..search.certify import Certificate
     from ..search.proof.proof import ProofRequest
-    from ..studies.runner import StageProgress
     from ..tables.builders import LDAProblem
 
 MAX_FEATURES_SHOWN = 30
@@ -164,8 +161,6 @@ def make_claim(
     problem = lda_problem(X, data.y, shrinkage)
     draft = nullcontext() if proof is None else drafted(proof, "--proof")
     with draft as path, common.progress_bar() as progress:
-        if time_limit > 0:
-            warm_up(problem.pencil, len(chosen), criterion, path is not None, progress)
         certificate = certify(
             problem.pencil,
             chosen,
@@ -241,38 +236,6 @@ def filled(data: StudyTable) -> Any:
         "of the column."
     )
     return fill_gaps(data.X, find_medians(data.X))
-
-
-def warm_up(
-    pencil: Pencil, k: int, criterion: str, with_proof: bool, progress: StageProgress
-) -> None:
-    """Compile what the search will run, on small problems, before its clock starts."""
-    from tempfile import TemporaryDirectory
-
-    from ..pencil.problem import make_problem
-    from ..search.exact.exact import choose_algorithm
-    from ..search.solve import solve
-    from .warmup import small_pencils
-
-    problem = make_problem(pencil, k, criterion)
-    algorithm = choose_algorithm(problem)
-    is_told = False
-
-    def tell(event: SearchEvent) -> None:
-        nonlocal is_told
-        if "compiling" in event.phase and not is_told:
-            is_told = True
-            progress(f"{event.solver} {event.phase}", 0, 0)
-
-    options: dict[str, Any] = {"callback": tell, "random_state": 0}
-    with TemporaryDirectory() as folder:
-        if with_proof:
-            options["proof"] = Path(folder) / "proof"
-        for small, size in small_pencils():
-            with suppress(InputError):  # not made for this kind of pencil
-                found = solve(small, size, algorithm, problem.criterion, **options)
-                if str(found.status) == "interrupted":  # a search takes Ctrl-C for its end only
-                    raise KeyboardInterrupt("nothing is proved yet")
 
 
 def as_plain(claim: Claim) -> dict[str, Any]:

@@ -36,7 +36,6 @@ COMMANDS = {
     "evaluate": "How well a model file does on a table with known labels.",
     "reproduce": "The papers' tables and figures, regenerated and judged cell by cell.",
     "data": "List and describe the tables at hand.",
-    "warmup": "Compile the numba kernels now, so that the first fit does not wait.",
 }
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EIO}  # no other input would help

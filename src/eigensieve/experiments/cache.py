@@ -27,7 +27,8 @@ from .protocol import Experiment
 _PACKAGE = Path(__file__).parent.parent
 # What only shows, reads files or checks proofs has no part in what a task finds.
 _OUTSIDE = ("annotated", "cli", "experiments", "io", "plots", "proofs", "report")
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+SOURCES = {".py", ".pyx", ".pxd", ".hpp"}
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 class CacheError(OSError):
@@ -92,7 +93,7 @@ def task_key(experiment: Experiment, task: Mapping[str, Any]) -> str:
 def engine_digest() -> str:
     """Of all that an experiment may call: solvers, estimators, generators, libraries."""
     rooms = sorted(room for room in _PACKAGE.iterdir() if room.name not in _OUTSIDE)
-    paths = [path for room in rooms for path in sorted(room.rglob("*.py"))]
+    paths = [path for room in rooms for path in _sources(room)]
     paths.append(_PACKAGE / "experiments" / "data.py")
     versions = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return hashlib.sha256(versions.encode() + _contents(paths)).hexdigest()
@@ -105,7 +106,12 @@ def _module_digest(module: str) -> str:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"{module}: its TOML file has no module beside it")
     path = Path(spec.origin)
-    return hashlib.sha256(_contents([path, *sorted(path.parent.glob("_*.py"))])).hexdigest()
+    return hashlib.sha256(_contents([path, *_sources(path.parent, "_*")])).hexdigest()
+
+
+def _sources(folder: Path, names: str = "*") -> list[Path]:
+    """Python, and what kernels are made of."""
+    return sorted(p for p in folder.rglob(names) if p.suffix in SOURCES)
 
 
 @cache

@@ -62,7 +62,7 @@ class Vertex:
 
     def __init__(self, rows: np.ndarray, budget: Budget) -> None:
         g, p = rows.shape
-        self.rows, self.budget = rows, budget
+        self.rows, self.budget = np.ascontiguousarray(rows, dtype=np.float64), budget
         self.basis = np.zeros(g, dtype=np.int64)
         self.signs = np.zeros(g)
         self.inverse = np.empty((g, g))

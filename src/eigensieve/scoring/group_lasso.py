@@ -115,13 +115,14 @@ class GroupLassoSearch(GroupLassoMethod):
 
         t = self.t[W, None]
         part = _Part(self.problem.gram(W) / t / t.T, self.problem.correlations[W] / t)
+        G = np.ascontiguousarray(part.G)
         B = np.zeros((W.size, self.rows.shape[1]))
         B[np.searchsorted(W, self.S)] = self.rows * self.t[self.S, None]
         least, idle = np.inf, 0
         for _ in range(MAX_ROUNDS):
             allowed = self._allowed(penalty)[W] / 2
             columns, H = np.ascontiguousarray(B.T), np.ascontiguousarray(part.slope(B).T)
-            descend_rows(part.G, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))
+            descend_rows(G, columns, H, SWEEPS, float(allowed.min(initial=self.tol)))
             B = np.ascontiguousarray(columns.T)
             self.n_iter += 1
             if part.is_solved(B, allowed) or self.budget.stop() is not None:

@@ -75,7 +75,7 @@ class Climb:
         if self.fusion > 0.0:
             from .total_variation_kernel import merge_neighbours
 
-            v = merge_neighbours(v, 0.5 * self.fusion)
+            v = merge_neighbours(np.ascontiguousarray(v, dtype=np.float64), 0.5 * self.fusion)
         x = np.sign(v) * np.maximum(np.abs(v) - 0.5 * self.alpha, 0.0)
         length = float(np.linalg.norm(x))
         return x / length if length > VANISHED else np.zeros_like(x)

@@ -263,8 +263,6 @@ def find_solvers() -> dict[str, Solver]:
     package = importlib.import_module(__package__ or "eigensieve.search")
     found = {}
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if module_info.name.endswith("_kernel"):  # compiling takes time
-            continue
         solver = getattr(importlib.import_module(module_info.name), "SOLVER", None)
         if solver is not None:
             found[solver.name] = solver

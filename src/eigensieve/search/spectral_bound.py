@@ -204,7 +204,7 @@ def _proves(
 ) -> bool:
     """Whether N = level B - A is seen to be positive definite on every allowed set.
 
-    The spectral trace test of exact/levelset/search_kernel.py, in NumPy: a model asks for it once.
+    The spectral trace test of exact/levelset/search_kernel.pyx, in NumPy: a model asks for it once.
     """
     if inside.size:
         try:

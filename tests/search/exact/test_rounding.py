@@ -9,7 +9,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
-from eigensieve.search.linear_kernel import largest_ratio
+from eigensieve.search.linear_kernel import ratio_of_set
 from eigensieve.search.quick_bound import root_bound
 from tests.oracles.exact import ExactPencil, Truth, judge
 from tests.oracles.instances import Instance
@@ -57,7 +57,7 @@ def test_levelset_where_a_negative_part_hides_the_best_set(seed: int) -> None:
     np.fill_diagonal(B, 1.0)
     a, b = rng.normal(size=(2, 3))
     A[:3, :3] = 10.0 ** rng.uniform(-6, -2) * np.outer(a, a) - np.outer(b, b)
-    seen = largest_ratio(A, B, first)
+    seen = ratio_of_set(A, B, first)
     true = ExactPencil(es.Pencil(A, B)).lambda_max(first, seen, 1.0)
     A[3, 3] = seen + 0.1 * (true - seen)  # a plain rival between what is seen and what is there
     instance = _instance(es.Pencil(A, B), 3, "lambda_max")

@@ -126,7 +126,8 @@ def _refuse(bad: np.ndarray, why: str) -> None:
 
 
 def _search(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    found = solve_pairs(A, B, rankings(A, B))
+    orders = np.ascontiguousarray(rankings(A, B))
+    found = solve_pairs(np.ascontiguousarray(A), np.ascontiguousarray(B), orders)
     values = {name: found[:, i] for i, name in enumerate(RANKINGS)}
     values |= {name: found[:, len(RANKINGS) + i] for name, i in SEARCHES.items()}
     values[GSLDA] = np.maximum(values["forward alone"], values["backward alone"])

@@ -296,14 +296,6 @@ def solve_by_tree(
     return finish(search(target, budget, options), target, budget, name)
 
 
-def announce_compiling(budget: Budget, solver: str, kernel: object) -> None:
-    """Say so where a first use has to compile: that takes the better part of a minute."""
-    from ...pencil.compile import is_cached
-
-    if not is_cached(kernel):
-        budget.report(solver, "compiling, this once", 0)
-
-
 @contextmanager
 def _threads(n_jobs: int) -> Iterator[Callable[..., Iterator]]:
     """A `map` over that many threads; the kernels release the GIL."""

@@ -1,7 +1,7 @@
 """A proof by levels: branch and bound for the largest eigenvalue that writes down its reasons.
 
 No set exceeds the level l exactly if N = lB - A is semidefinite on every set. A leaf is closed by
-N being so on all its features, or by the trace test (fixing_kernel.py), whose witness is a
+N being so on all its features, or by the trace test (fixing_kernel.pyx), whose witness is a
 diagonal E: with Y = (diag(E) - M)_+, M what is left of N after the features that are IN are
 eliminated, no set whose Y_ii / E_i sum to at most 1 exceeds the level.
 """

@@ -52,7 +52,9 @@ class WeightedLasso(ABC):
 
     def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
         """Take over a problem and a vector."""
-        self.g, self.t, self.u = g, t, u
+        self.g = np.ascontiguousarray(g, dtype=np.float64)
+        self.t = np.ascontiguousarray(t, dtype=np.float64)
+        self.u = u
 
     @abstractmethod
     def _minimise(self, tol: float, budget: Budget | None) -> np.ndarray:
@@ -168,7 +170,7 @@ class DenseLasso(GeneralLasso):
 
     def __init__(self, B: np.ndarray) -> None:
         super().__init__(np.diag(B).copy())
-        self.B = np.ascontiguousarray(B)
+        self.B = np.ascontiguousarray(B, dtype=np.float64)
 
     def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
         super()._load(g, t, u)
@@ -199,8 +201,8 @@ class FactorLasso(GeneralLasso):
     def __init__(self, pencil: FactorPencil) -> None:
         super().__init__(pencil.diag_B)
         W = dense_rows(pencil.W, "coordinate descent (dc, scotlass, spca)")
-        self.W = np.ascontiguousarray(W.T)  # a coordinate's row in one piece
-        self.d = pencil.d
+        self.W = np.ascontiguousarray(W.T, dtype=np.float64)  # a coordinate's row in one piece
+        self.d = np.ascontiguousarray(pencil.d)
 
     def _load(self, g: np.ndarray, t: np.ndarray, u: np.ndarray) -> None:
         super()._load(g, t, u)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,15 +20,7 @@ from ...solver import OnDisk, Solver, seeks_one_direction
 from ...spectral_bound import TraceBound, screen, spectral_upper_bound
 from ...target import FREE, Outcome, Target, start_state
 from ..coverage import CoverageCount
-from ..tree import (
-    Expansion,
-    Node,
-    Order,
-    Search,
-    SearchOptions,
-    announce_compiling,
-    solve_by_tree,
-)
+from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 
 # The most features a search takes: one node of so many takes a tenth of a second.
 SEARCH_LIMIT = 500
@@ -42,8 +34,25 @@ SHORT = 3000
 RUNGS = (0.5, 0.15, 0.0)  # shares of the gap at the root
 
 
+class LevelsetProblem(NamedTuple):
+    """B with a unit diagonal, max |A| = 1, and need[b] features of block b; the audit's table.
+
+    ``reach`` is the diagonal of B^-1: x_j^2 is at most reach[j] x'Bx. ``doubt`` gets the largest
+    ratio that a set may have where N was lifted because double precision could not tell.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    reach: np.ndarray
+    doubt: np.ndarray
+    block: np.ndarray
+    need: np.ndarray
+    counts: np.ndarray
+    strides: np.ndarray
+
+
 class LevelsetTree:
-    """The search below a node: see search_kernel.py."""
+    """The search below a node: see search_kernel.pyx."""
 
     name = "levelset"
 
@@ -74,7 +83,7 @@ class LevelsetTree:
         return {name: value for name, value in vars(self).items() if name != "problem"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        from .search_kernel import LevelsetProblem, search_below
+        from .search_kernel import search_below
 
         doubt = np.array([-np.inf])
         work = LevelsetProblem(
@@ -120,9 +129,6 @@ def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> O
     out first. That needs variances that differ, or a few strong components; where more than 500
     features are left there is no search, and the status is "gap limit" with the root bound.
     """
-    from .search_kernel import search_below
-
-    announce_compiling(budget, "levelset", search_below)
     work = target.problem
     is_small = work.pencil.size <= SEARCH_LIMIT
     tree = LevelsetTree(work, work.features) if is_small else None

@@ -7,46 +7,44 @@ derivative is piecewise linear, and the step clips it to [-weight, weight]: at `
 with the jumps of slope and offset there; every knot is made once and dropped at most once.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from ..pencil.compile import jit
+from ..pencil.views cimport Index, NewVector, Vector, array_of, copy_of, sum, vector
 
 
-@jit
-def merge_neighbours(y: np.ndarray, weight: float) -> np.ndarray:
+cdef NewVector[double] smooth(Vector[double] y, double weight) noexcept nogil:
     """The minimiser x (n,); entries that the penalty merges are exactly equal."""
-    if y.size < 2 or weight <= 0.0:
-        return y.copy()
+    cdef Index n = y.size, k
+    cdef NewVector[double] lower, upper, x
+    if n < 2 or weight <= 0.0:
+        return copy_of(y)
     if weight >= widest_sum(y):
-        return np.full(y.size, y.mean())  # also keeps a huge weight out of the sums below
-    lower, upper, last = follow(y, weight)
-    x = np.empty(y.size)
-    x[-1] = last
-    for k in range(y.size - 2, -1, -1):
+        return NewVector[double](n, sum(y) / n)  # also keeps a huge weight out of the sums below
+    lower, upper, x = NewVector[double](n), NewVector[double](n), NewVector[double](n)
+    x[n - 1] = follow(y, weight, lower, upper)
+    for k in range(n - 2, -1, -1):
         x[k] = min(max(x[k + 1], lower[k]), upper[k])
     return x
 
 
-@jit
-def widest_sum(y: np.ndarray) -> float:
+cdef double widest_sum(Vector[double] y) noexcept nogil:
     """max |sum of the first entries less their mean|: from this weight on, x is constant."""
-    mean, total, widest = y.mean(), 0.0, 0.0
-    for value in y:
-        total += value - mean
+    cdef Index i
+    cdef double mean = sum(y) / y.size, total = 0.0, widest = 0.0
+    for i in range(y.size):
+        total += y[i] - mean
         widest = max(widest, abs(total))
     return widest
 
 
-@jit
-def follow(y: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray, float]:
+cdef double follow(
+    Vector[double] y, double weight, Vector[double] lower, Vector[double] upper
+) noexcept nogil:
     """``lower`` and ``upper`` of every entry, and the minimiser's last entry."""
-    n = y.size
-    lower, upper = np.empty(n), np.empty(n)
-    knots, slopes, offsets = np.empty(2 * n), np.empty(2 * n), np.empty(2 * n)
-    left, right = n, n - 1  # no knots at first; each step adds one at either end
-    edge = 0.0  # the clipped derivative is -edge far to the left and edge far to the right
+    cdef Index n = y.size, k
+    cdef NewVector[double] knots = NewVector[double](2 * n), slopes = NewVector[double](2 * n)
+    cdef NewVector[double] offsets = NewVector[double](2 * n)
+    cdef Index left = n, right = n - 1  # no knots at first; each step adds one at either end
+    cdef double edge = 0.0  # the clipped derivative is -edge far to the left and edge to the right
+    cdef double slope, offset, target, low_slope, low_offset
     for k in range(n):
         slope, offset = 1.0, -y[k] - edge
         target = 0.0 if k == n - 1 else -weight
@@ -69,4 +67,16 @@ def follow(y: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray, float]
         knots[left], slopes[left], offsets[left] = lower[k], low_slope, low_offset + weight
         knots[right], slopes[right], offsets[right] = upper[k], -slope, weight - offset
         edge = weight
-    return lower, upper, lower[n - 1]
+    return lower[n - 1]
+
+
+ctypedef NewVector[double] (*Smooth)(Vector[double], double) except + nogil
+
+
+def merge_neighbours(y, double weight):
+    """`smooth` of an array."""
+    cdef Vector[double] values = vector(y)
+    cdef NewVector[double] x
+    with nogil:
+        x = (<Smooth> smooth)(values, weight)
+    return array_of(x)

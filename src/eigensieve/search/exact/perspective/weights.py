@@ -1,7 +1,4 @@
-"""What the functions of the perspective relaxation hand to each other, compiled or not.
-
-Without a compiler: the NumPy half (ascent.py) must not wait for one.
-"""
+"""What the functions of the perspective search hand to each other; for the kernels: weights.pxd."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Weights below this are zero.
-WEIGHTLESS = 1e-9
+from .newton_kernel import WEIGHTLESS as WEIGHTLESS
+
 # A mark that nobody sets.
 NEVER = np.zeros(1, dtype=np.int8)
 
@@ -33,16 +30,23 @@ class WeightProblem(NamedTuple):
     stop: np.ndarray = NEVER
 
 
-class Scratch(NamedTuple):
-    """What an evaluation leaves behind.
+class Ground(NamedTuple):
+    """What all nodes share: the problem, the audit's table (see coverage.py), the time's end."""
 
-    T lists the features with weight (the forced first, then those of free), U is the Cholesky
-    factor on them, X (c, t) = (B + ...)_T^-1 H_T, and Y (c, u) with G (c, c) gives the gradient
-    g_j = y_j' G y_j.
-    """
+    B: np.ndarray
+    H: np.ndarray
+    k: int
+    logdet: bool
+    counts: np.ndarray
+    strides: np.ndarray
+    stop: np.ndarray
 
-    T: np.ndarray
-    U: np.ndarray
-    X: np.ndarray
-    Y: np.ndarray
-    G: np.ndarray
+
+class OpenNodes(NamedTuple):
+    """What is known of the nodes that a search leaves open, a row for each."""
+
+    bounds: np.ndarray
+    states: np.ndarray
+    weights: np.ndarray
+    diagonals: np.ndarray
+    gradients: np.ndarray

@@ -1,0 +1,90 @@
+"""From NumPy arrays to the views of the kernels, and back."""
+
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
+
+import numpy as np
+
+
+cdef (void*, Index, Index) look(object array, str kinds, int ndim, bint write) except *:
+    """Where the numbers of an array lie, its rows and its columns; TypeError if it is another."""
+    cdef Py_buffer buffer
+    cdef Index rows = 1, columns
+    PyObject_GetBuffer(
+        array, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (PyBUF_WRITABLE if write else 0)
+    )
+    try:
+        kind = buffer.format.decode()
+        size = 8 if kinds in ("d", "lq") else 1
+        if buffer.ndim != ndim or kind not in kinds or buffer.itemsize != size:
+            raise TypeError(
+                f"a kernel takes {ndim}-dimensional arrays of type {kinds!r} here, not "
+                f"{buffer.ndim}-dimensional ones of type {kind!r}"
+            )
+        columns = buffer.shape[ndim - 1]
+        if ndim == 2:
+            rows = buffer.shape[0]
+        return buffer.buf, rows, columns
+    finally:
+        PyBuffer_Release(&buffer)
+
+
+cdef Vector[double] vector(object array, bint write=False) except *:
+    data, _, size = look(array, "d", 1, write)
+    return Vector[double](<double*> data, size)
+
+
+cdef Matrix[double] matrix(object array, bint write=False) except *:
+    data, rows, columns = look(array, "d", 2, write)
+    return Matrix[double](<double*> data, rows, columns)
+
+
+cdef Vector[Index] indices(object array, bint write=False) except *:
+    data, _, size = look(array, "lq", 1, write)
+    return Vector[Index](<Index*> data, size)
+
+
+cdef Matrix[Index] index_matrix(object array, bint write=False) except *:
+    data, rows, columns = look(array, "lq", 2, write)
+    return Matrix[Index](<Index*> data, rows, columns)
+
+
+cdef Vector[Flag] flags(object array, bint write=False) except *:
+    data, _, size = look(array, "b?", 1, write)
+    return Vector[Flag](<Flag*> data, size)
+
+
+cdef Matrix[Flag] flag_matrix(object array, bint write=False) except *:
+    data, rows, columns = look(array, "b?", 2, write)
+    return Matrix[Flag](<Flag*> data, rows, columns)
+
+
+cdef object array_of(Vector[double] x):
+    array = np.empty(x.size)
+    vector(array, write=True).assign(x)
+    return array
+
+
+cdef object array_of_matrix(Matrix[double] M):
+    array = np.empty((M.rows, M.columns))
+    matrix(array, write=True).assign(M)
+    return array
+
+
+cdef object array_of_indices(Vector[Index] x):
+    array = np.empty(x.size, dtype=np.int64)
+    indices(array, write=True).assign(x)
+    return array
+
+
+cdef object array_of_flags(Vector[Flag] x):
+    array = np.empty(x.size, dtype=np.int8)
+    flags(array, write=True).assign(x)
+    return array
+
+
+cdef object array_of_flag_matrix(Matrix[Flag] M):
+    array = np.empty((M.rows, M.columns), dtype=np.int8)
+    flag_matrix(array, write=True).assign(M)
+    return array
