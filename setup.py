@@ -1,8 +1,8 @@
 """The kernels: every .pyx below src is a C++ extension module of its place. All else is in
 pyproject.toml.
 
-EIGENSIEVE_CHECK_BOUNDS=1 builds them with every index checked, EIGENSIEVE_SANITIZE=1 for the address
-sanitizer.
+EIGENSIEVE_CHECK_BOUNDS=1 builds them with every index checked, EIGENSIEVE_SANITIZE=1 for the
+address sanitizer.
 """
 
 import os

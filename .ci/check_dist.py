@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = "eigensieve/"
 VERSION_FILE = f"{PACKAGE}_version.py"
 NOTES = {f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")}
-IN_THE_SDIST = NOTES | {"LICENSE", "CITATION.cff", "pyproject.toml", "conftest.py"}
+IN_THE_SDIST = NOTES | {"LICENSE", "CITATION.cff", "pyproject.toml", "setup.py", "conftest.py"}
 IN_THE_SDIST |= {"tests/conftest.py", "docs/conf.py", "benchmarks/__init__.py"}
 
 
@@ -45,6 +45,12 @@ def complaints_about(metadata: bytes, version: str) -> list[str]:
     return said
 
 
+def stem(name: str) -> str:
+    """The module that a compiled file is: its name up to the first dot."""
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/{file.partition('.')[0]}"
+
+
 def check_wheel(path: Path) -> tuple[str, list[str]]:
     """The version of a wheel, and what is wrong with it."""
     version = path.name.split("-")[1]
@@ -55,8 +61,13 @@ def check_wheel(path: Path) -> tuple[str, list[str]]:
         written = archive.read(VERSION_FILE).decode()
     inside = {name for name in names if not name.startswith(f"{info}/")}
     said = complaints_about(metadata, version)
+    compiled = {name for name in inside if name.endswith((".so", ".pyd"))}
+    kernels = {name.removesuffix(".pyx") for name in package_files() if name.endswith(".pyx")}
     said += [f"{name} is missing" for name in sorted(package_files() - inside)]
-    said += [f"{name} does not belong there" for name in sorted(inside - package_files())]
+    said += [f"{name} is not compiled" for name in sorted(kernels - {stem(c) for c in compiled})]
+    said += [
+        f"{name} does not belong there" for name in sorted(inside - package_files() - compiled)
+    ]
     if re.findall(r'"(.*)"', written) != [version]:
         said.append(f"{VERSION_FILE} says {written!r}")
     return version, said

@@ -3,7 +3,8 @@
 ``OPENBLAS_NUM_THREADS=1 python -m benchmarks.exact [--only SECTION ...] [--quick]``, with
 EIGENSIEVE_DATA set. Every row has a time limit and ends with ok or MISSED against its bar (a
 dash: no bar); nothing is left out. The bars are for seconds on the wall; CPU seconds stand beside
-them for machines that have other work. The local search for a start and the root are inside. One thread, unless a row says two.
+them for machines that have other work. The local search for a start and the root are inside. One
+thread, unless a row says two.
 
 The reference (solver "interlacing", sorted) runs only until it has used ``factor`` times our
 nodes or ``--reference-seconds``: ">=" says that it had not finished then. It is plain Python with
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -241,7 +242,8 @@ def _reference(row: Row, run: Run, pencil: es.Pencil, given: argparse.Namespace)
 def count_plain_nodes(pencil: es.Pencil, optimum: es.Solution, most: int) -> tuple[int, bool]:
     """How many nodes the reference would visit that is given the optimum at the start.
 
-    The same tree in the same order, with a Cholesky factorization in place of the eigenvalues; a worse start can only add nodes. True: there are more than ``most``.
+    The same tree in the same order, with a Cholesky factorization in place of the eigenvalues; a
+    worse start can only add nodes. True: there are more than ``most``.
     """
     d = 1.0 / np.sqrt(pencil.diag_B)
     A, B = pencil.A * np.outer(d, d), pencil.B * np.outer(d, d)

@@ -48,7 +48,7 @@ CLOSE = 1e-12
 
 
 class Recorder:
-    """A module of kernels that writes down its calls; the kernels among themselves do not meet it."""
+    """A module of kernels that writes down its calls; among themselves kernels do not meet it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -92,7 +92,7 @@ def named(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
     fields, parts = value[0], [named(part) for part in value[1]]
-    return namedtuple("Fields", fields)(*parts) if fields else tuple(parts)  # noqa: PYI024
+    return namedtuple("Fields", fields)(*parts) if fields else tuple(parts)
 
 
 def run_genes() -> None:
@@ -147,7 +147,7 @@ def calls(folder: Path) -> Iterator[tuple[str, Any, Any, Any]]:
 
 
 def judge(old: Any, new: Any) -> str:
-    """"equal" to the last bit, "close", or "different"."""
+    """ "equal" to the last bit, "close", or "different"."""
     if isinstance(old, tuple | list):
         old, new = list(old), list(new)
         if len(old) != len(new):

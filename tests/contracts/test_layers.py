@@ -224,7 +224,8 @@ LAWFUL = {
     "search/solve.py": "import importlib\nfrom . import solver\ndef solve(): ...\n",
     "search/greedy/__init__.py": "",
     "search/greedy/swap_kernel.pyx": (
-        "from scipy.linalg.cython_blas cimport dgemm\nfrom ...pencil.views cimport (\n    Matrix,\n)\n"
+        "from scipy.linalg.cython_blas cimport dgemm\n"
+        "from ...pencil.views cimport (\n    Matrix,\n)\n"
     ),
     "search/greedy/greedy.py": (
         "from eigensieve.search.greedy.swap_kernel import scan\n"

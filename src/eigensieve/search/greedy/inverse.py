@@ -71,7 +71,7 @@ class DenseInverse:
         left = np.flatnonzero(self.alive)
         delete_from_inverse(self.P, left, j)
         # (M^-1)_ii is never below 1 / M_ii: where it has come down to less its digits are used up
-        if np.any(self.diagonal[left] * np.diag(self.M)[left] < USED_UP):
+        if not np.all(self.diagonal[left] * np.diag(self.M)[left] >= USED_UP):
             place = np.ix_(left, left)
             self.P[place] = spd_inverse(lifted(self.M[place]))
         return column

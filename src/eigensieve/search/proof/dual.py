@@ -1,6 +1,6 @@
 """A proof by dual witnesses: branch and bound that writes down why every node is closed.
 
-The nodes are those of the perspective search (exact/perspective/tree_kernel.py), visited
+The nodes are those of the perspective search (exact/perspective/tree_kernel.pyx), visited
 depth first with the optimum known. For the trace and log-det criteria, and every criterion if A
 has rank one.
 """
@@ -17,8 +17,11 @@ from scipy import linalg
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
+from ..exact.perspective.moves_kernel import choose_branch, schur, tune_diagonal
+from ..exact.perspective.relax_kernel import relax_in_parts
 from ..exact.perspective.relaxation import relax_all
-from ..exact.perspective.weights_kernel import WEIGHTLESS, WeightProblem
+from ..exact.perspective.tree_kernel import refill
+from ..exact.perspective.weights import WEIGHTLESS, WeightProblem
 from ..target import FREE, IN, OUT
 from .file import ProofFile
 from .witness import Statement, Witness, find_witness, slope_at
@@ -163,10 +166,6 @@ class DualProof:
 
     def _visit(self, node: WitnessNode) -> list[WitnessNode]:
         """Close a node, or return its children, the one that is written first last."""
-        from ..exact.perspective.moves_kernel import choose_branch
-        from ..exact.perspective.relax_kernel import relax_in_parts
-        from ..exact.perspective.tree_kernel import refill
-
         is_tuned = False
         while True:
             if self._is_empty(node):
@@ -270,8 +269,6 @@ class DualProof:
         self, node: WitnessNode, weighing: WeightProblem, pull: np.ndarray
     ) -> WitnessNode | None:
         """The node with a larger diagonal where that helps, or None."""
-        from ..exact.perspective.moves_kernel import schur, tune_diagonal
-
         free = np.flatnonzero(node.state == FREE)
         new = tune_diagonal(schur(weighing), node.D[free], pull)
         if not new.size:

@@ -19,7 +19,7 @@ from eigensieve.search.exact.perspective.relaxation import (
     largest_places,
     relax_all,
 )
-from eigensieve.search.exact.perspective.weights_kernel import WeightProblem
+from eigensieve.search.exact.perspective.weights import WeightProblem
 from eigensieve.search.target import FREE, IN, OUT, start_state
 from eigensieve.tables.device_pencil import DevicePencil
 from tests.device_arrays import DEVICES, sender

@@ -18,15 +18,10 @@ from ...quick_bound import root_bound
 from ...solver import Solver
 from ...target import IN, OUT, Outcome, Target, start_state
 from ..coverage import CoverageCount
-from ..tree import (
-    Expansion,
-    Node,
-    Order,
-    Search,
-    SearchOptions,
-    announce_compiling,
-    solve_by_tree,
-)
+from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
+from .node_kernel import AGAIN, CLOSED, visit
+from .problem import LeapsProblem, Log
+from .problem_kernel import LOGDET, RANK_ONE, TRACE
 
 # Work of one expansion, in nodes times features squared: about .02 s.
 WORK = 15_000_000
@@ -46,8 +41,6 @@ class LeapsTree:
     name = "leaps"
 
     def __init__(self, problem: Problem) -> None:
-        from .problem_kernel import LOGDET, RANK_ONE, TRACE, LeapsProblem
-
         pencil = problem.pencil
         blocks, quota = problem.blocks_and_needs()
         self.features = np.argsort(blocks, kind="stable")
@@ -78,9 +71,7 @@ class LeapsTree:
         return [Node(np.inf, self._root)]
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        """Search below a node, until its number of nodes is reached; see node_kernel.py."""
-        from .node_kernel import AGAIN, CLOSED, visit
-        from .problem_kernel import Log
+        """Search below a node, until its number of nodes is reached; see node_kernel.pyx."""
 
         p = self.features.size
         best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
@@ -125,9 +116,6 @@ def _thin_factor(
 
 def search_leaps(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
     """Exact for the trace and log-det criteria, and for any criterion if A has rank one."""
-    from .node_kernel import visit
-
-    announce_compiling(budget, "leaps", visit)
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
     support = find_start(target.problem, budget, "leaps", given=options.start, n_starts=0)

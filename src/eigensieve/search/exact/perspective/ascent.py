@@ -1,6 +1,6 @@
 """The perspective relaxation of some columns: its value, its gradient, the way up.
 
-Plain NumPy: what a fitted model says of itself must not wait for a compiler.
+Plain NumPy: for the bound that a fitted model reports of itself, without a search.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from ....pencil.factor_pencil import quadratic_forms
-from .weights_kernel import WEIGHTLESS, WeightProblem
+from .weights import WEIGHTLESS, WeightProblem
 
 MAX_STEPS = 300
 # The bound is to come this close to the value, relatively.

@@ -1,5 +1,5 @@
 from ....pencil.views cimport Index, Matrix, NewMatrix, NewVector, Vector
-from .weights cimport WeightProblem
+from .weights_kernel cimport WeightProblem
 
 
 cdef extern from *:

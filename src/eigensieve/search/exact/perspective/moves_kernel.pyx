@@ -6,7 +6,7 @@ from ....pencil.views cimport array_of, array_of_matrix, copy_of, matrix, pick, 
 from ...linear_kernel cimport factorize, invert_by_rows, multiply, solve_lower
 from .newton_kernel cimport curvature, make_scratch, with_free
 from .relax_kernel cimport evaluate, log_determinant
-from .weights cimport WEIGHTLESS, Scratch, read_problem
+from .weights_kernel cimport WEIGHTLESS, Scratch, read_problem
 
 
 cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:

@@ -1,5 +1,5 @@
 from ....pencil.views cimport Index, Matrix, NewMatrix, NewVector, Vector
-from .weights cimport Scratch, WeightProblem
+from .weights_kernel cimport Scratch, WeightProblem
 
 cdef WeightProblem with_free(WeightProblem& problem, Vector[Index] free) noexcept nogil
 cdef Scratch make_scratch(WeightProblem& problem, Index most) noexcept nogil

@@ -4,7 +4,7 @@ from libc.math cimport sqrt
 
 from ....pencil.views cimport copy_of, sum
 from ...linear_kernel cimport factorize, multiply, solve, solve_lower
-from .weights cimport WEIGHTLESS
+from .weights_kernel cimport WEIGHTLESS
 
 globals()["WEIGHTLESS"] = WEIGHTLESS  # for Python as well
 

@@ -28,11 +28,12 @@ from ..tree import (
     Order,
     Search,
     SearchOptions,
-    announce_compiling,
     solve_by_tree,
 )
+from .relax_kernel import relax
 from .relaxation import Relaxation, ScaledPencil, relax_all
-from .weights_kernel import WeightProblem
+from .tree_kernel import refill, search_perspective
+from .weights import Ground, WeightProblem
 
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
@@ -120,8 +121,6 @@ class PerspectiveTree:
         return {name: value for name, value in vars(self).items() if name != "parts"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        from .tree_kernel import Ground, search_perspective
-
         weights, diagonal, hot = self._unpack(node.warm)
         here = np.flatnonzero(node.state != OUT)
         if here.size > COMPACT:
@@ -166,9 +165,6 @@ class PerspectiveTree:
 
 def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
     """The root relaxation, a few branches of it where features are many, and the tree search."""
-    from .tree_kernel import search_perspective
-
-    announce_compiling(budget, "perspective", search_perspective)
     work = target.problem
     support = find_start(
         work,
@@ -290,8 +286,6 @@ def _maximise(
     problem: WeightProblem, w: np.ndarray, cut: float, _solved: float, *, budget: Budget
 ) -> np.ndarray:
     """The compiled Newton method for a working set: it is needed below anyway."""
-    from .relax_kernel import relax
-
     w = w.copy()
     # a large step takes some tenths of a second: look at the clock in between
     steps = int(np.clip(STEP_WORK / (len(problem.H) + len(problem.B)) ** 3, 1, NEWTON_STEPS))
@@ -308,8 +302,6 @@ def _count_in(state: np.ndarray) -> int:
 
 def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
     """The parent's weights, shared out anew among the features that are still FREE."""
-    from .tree_kernel import refill
-
     free = np.flatnonzero(state == FREE)
     part = parent.weights[free]
     refill(part, parent.gradient[free], problem.k - _count_in(state))

@@ -1,5 +1,5 @@
 from ....pencil.views cimport Index, Matrix, NewVector, Vector
-from .weights cimport Scratch, WeightProblem
+from .weights_kernel cimport Scratch, WeightProblem
 
 
 cdef cppclass Relaxed:

@@ -16,7 +16,7 @@ from ....pencil.views cimport (
 )
 from ...linear_kernel cimport factorize, solve, solve_lower, solve_upper, top_sum
 from .newton_kernel cimport curvature, make_scratch, newton_step, with_free
-from .weights cimport WEIGHTLESS, read_problem
+from .weights_kernel cimport WEIGHTLESS, read_problem
 
 cdef enum:
     WORKING_SET = 60  # features that a relaxation of many begins with

@@ -1,6 +1,6 @@
 """The perspective relaxation of a whole problem: columns are brought in as they are needed.
 
-See relax_kernel.py for the relaxation itself. Here the thousands of features that never
+See relax_kernel.pyx for the relaxation itself. Here the thousands of features that never
 matter are kept out of it: a small working set is solved, all features are priced in O(p n),
 those that could matter join, and so on. The result bounds every set of k features. The pricing is
 done where the pencil's rows lie, on a device or in memory; the working set comes to the host.
@@ -33,7 +33,7 @@ from ....tables.kinds.arrays import (
 )
 from ...target import FREE, IN, OUT, decide_by_gains
 from .ascent import SOLVED, ascend, evaluate, own_gradient
-from .weights_kernel import WEIGHTLESS, WeightProblem
+from .weights import WEIGHTLESS, WeightProblem
 
 # Columns that the working set starts with, and how many join at a time.
 WORKING_SET = 200

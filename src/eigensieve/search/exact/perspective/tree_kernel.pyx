@@ -13,7 +13,7 @@ from ..coverage_kernel cimport FREE, IN, OUT, record_closed
 from .moves_kernel cimport MARGIN, best_last, branch_position, larger_diagonal, schur_complement
 from .newton_kernel cimport make_scratch, project
 from .relax_kernel cimport Relaxed, evaluate, maximise, maximise_in_parts
-from .weights cimport WEIGHTLESS, Ground, Scratch, WeightProblem, read_ground
+from .weights_kernel cimport WEIGHTLESS, Ground, Scratch, WeightProblem, read_ground
 
 from .weights import OpenNodes
 
