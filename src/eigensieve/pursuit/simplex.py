@@ -65,7 +65,7 @@ class Vertex:
         self.rows, self.budget = np.ascontiguousarray(rows, dtype=np.float64), budget
         self.basis = np.zeros(g, dtype=np.int64)
         self.signs = np.zeros(g)
-        self.inverse = np.empty((g, g))
+        self.inverse: np.ndarray = np.empty((g, g))
         self.frame = np.empty((g, g))
         self.y, self.s = np.zeros(g), np.zeros(p)
         self.bounds = np.ones(p)
