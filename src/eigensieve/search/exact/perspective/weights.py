@@ -1,4 +1,4 @@
-"""What the functions of the perspective search hand to each other; for the kernels: weights.pxd."""
+"""What the perspective search hands to its kernels, which see it as weights_kernel.pxd says."""
 
 from __future__ import annotations
 
