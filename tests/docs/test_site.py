@@ -186,4 +186,5 @@ def test_links_between_the_sources_work_on_a_code_host() -> None:
 
 
 def without_code(text: str) -> str:
-    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    without_blocks = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]+`", "code", without_blocks)

@@ -3,11 +3,14 @@
 from cpython.buffer cimport (
     PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
+from libc.string cimport strchr, strlen
 
 import numpy as np
 
 
-cdef (void*, Index, Index) look(object array, str kinds, int ndim, bint write) except *:
+cdef (void*, Index, Index) look(
+    object array, const char* kinds, Index itemsize, int ndim, bint write
+) except *:
     """Where the numbers of an array lie, its rows and its columns; TypeError if it is another."""
     cdef Py_buffer buffer
     cdef Index rows = 1, columns
@@ -15,12 +18,15 @@ cdef (void*, Index, Index) look(object array, str kinds, int ndim, bint write) e
         array, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (PyBUF_WRITABLE if write else 0)
     )
     try:
-        kind = buffer.format.decode()
-        size = 8 if kinds in ("d", "lq") else 1
-        if buffer.ndim != ndim or kind not in kinds or buffer.itemsize != size:
+        if (
+            buffer.ndim != ndim
+            or strlen(buffer.format) != 1
+            or strchr(kinds, buffer.format[0]) == NULL
+            or buffer.itemsize != itemsize
+        ):
             raise TypeError(
-                f"a kernel takes {ndim}-dimensional arrays of type {kinds!r} here, not "
-                f"{buffer.ndim}-dimensional ones of type {kind!r}"
+                f"a kernel takes {ndim}-dimensional arrays of type {kinds.decode()!r} here, not "
+                f"{buffer.ndim}-dimensional ones of type {buffer.format.decode()!r}"
             )
         columns = buffer.shape[ndim - 1]
         if ndim == 2:
@@ -31,32 +37,32 @@ cdef (void*, Index, Index) look(object array, str kinds, int ndim, bint write) e
 
 
 cdef Vector[double] vector(object array, bint write=False) except *:
-    data, _, size = look(array, "d", 1, write)
+    data, _, size = look(array, b"d", sizeof(double), 1, write)
     return Vector[double](<double*> data, size)
 
 
 cdef Matrix[double] matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, "d", 2, write)
+    data, rows, columns = look(array, b"d", sizeof(double), 2, write)
     return Matrix[double](<double*> data, rows, columns)
 
 
 cdef Vector[Index] indices(object array, bint write=False) except *:
-    data, _, size = look(array, "lq", 1, write)
+    data, _, size = look(array, b"lq", sizeof(Index), 1, write)
     return Vector[Index](<Index*> data, size)
 
 
 cdef Matrix[Index] index_matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, "lq", 2, write)
+    data, rows, columns = look(array, b"lq", sizeof(Index), 2, write)
     return Matrix[Index](<Index*> data, rows, columns)
 
 
 cdef Vector[Flag] flags(object array, bint write=False) except *:
-    data, _, size = look(array, "b?", 1, write)
+    data, _, size = look(array, b"b?", sizeof(Flag), 1, write)
     return Vector[Flag](<Flag*> data, size)
 
 
 cdef Matrix[Flag] flag_matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, "b?", 2, write)
+    data, rows, columns = look(array, b"b?", sizeof(Flag), 2, write)
     return Matrix[Flag](<Flag*> data, rows, columns)
 
 

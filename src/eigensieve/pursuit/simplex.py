@@ -24,6 +24,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
+from . import simplex_kernel as simplex
 from .solution import Answer
 
 REFACTOR = 40  # steps until the inverse, y and s are computed afresh
@@ -124,13 +125,11 @@ class Vertex:
 
     def _reach(self, c: np.ndarray) -> bool:
         """The first phase; False if it was cut short."""
-        from .simplex_kernel import reach_vertex
-
         while self.n_active < c.size:
             if not self._may_go_on():
                 return False
             before = self.n_active
-            self.n_active = reach_vertex(
+            self.n_active = simplex.reach_vertex(
                 self.rows, c, self.basis, self.signs, self.frame, self.y, self.s, self.bounds,
                 self.overstep, before, REFACTOR,
             )  # fmt: skip
@@ -141,8 +140,6 @@ class Vertex:
 
     def _improve(self, c: np.ndarray) -> bool:
         """The second phase, up to a vertex that is optimal for the bounds as they are."""
-        from . import simplex_kernel as simplex
-
         status, before = simplex.UNFINISHED, self.n_steps
         while status != simplex.OPTIMAL:
             self._refresh()
@@ -180,8 +177,6 @@ class Vertex:
 
     def _restore(self, c: np.ndarray) -> bool:
         """Put the bounds back and repair what they then cut off; whether all is well."""
-        from . import simplex_kernel as simplex
-
         self.bounds = np.ones_like(self.bounds)
         allowed, before = VIOLATION, self.n_steps
         while True:

@@ -21,6 +21,7 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from .group_lasso_base import GroupLassoMethod
+from .group_lasso_kernel import descend_rows
 from .scoring import ScoringProblem, row_lengths
 from .solution import TOL, evaluate
 
@@ -111,8 +112,6 @@ class GroupLassoSearch(GroupLassoMethod):
 
         In units where every t_j is 1: scales of columns and weights do not matter.
         """
-        from .group_lasso_kernel import descend_rows
-
         t = self.t[W, None]
         part = _Part(self.problem.gram(W) / t / t.T, self.problem.correlations[W] / t)
         G = np.ascontiguousarray(part.G)

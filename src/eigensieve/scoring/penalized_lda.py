@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from ..pencil.solution import Status
+from .total_variation_kernel import merge_neighbours
 
 RANK_TOL = 1e-12  # of eigenvalues: singular values of R below 1e-6 of the largest are zero
 VANISHED = 1e-12  # length of a proximal step, of 1 at most, that is round-off
@@ -73,8 +74,6 @@ class Climb:
     def step(self, v: np.ndarray) -> np.ndarray:
         """The maximiser of 2 v'x less the penalties for |x| <= 1."""
         if self.fusion > 0.0:
-            from .total_variation_kernel import merge_neighbours
-
             v = merge_neighbours(np.ascontiguousarray(v, dtype=np.float64), 0.5 * self.fusion)
         x = np.sign(v) * np.maximum(np.abs(v) - 0.5 * self.alpha, 0.0)
         length = float(np.linalg.norm(x))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import PencilError
 from ...pencil.criteria import EPS, spd_inverse, unit_cholesky
+from .downdate_kernel import delete_from_inverse
 
 
 def lifted(M: np.ndarray) -> np.ndarray:
@@ -64,8 +65,6 @@ class DenseInverse:
         return np.diag(self.P)
 
     def delete(self, j: int) -> np.ndarray:
-        from .downdate_kernel import delete_from_inverse
-
         column = self.P[:, j].copy()
         self.alive[j] = False
         left = np.flatnonzero(self.alive)

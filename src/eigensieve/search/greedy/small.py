@@ -12,6 +12,7 @@ from ...pencil.factor_pencil import dense_rows
 from ...pencil.problem import Problem
 from ..moves import starting_supports, top_k
 from ..secular import TIE
+from .small_kernel import climb
 
 MAX_FEATURES = 500
 # Arithmetic of one local search, at most, and of all that nobody asked for: about .1 s.
@@ -107,8 +108,6 @@ class _Search:
 
     def start_from(self, support: np.ndarray) -> None:
         """Search from a set, unless that was done before."""
-        from .small_kernel import climb
-
         S = np.sort(support).astype(np.int64)
         if self._is_known(S, self.starts):
             return

@@ -13,6 +13,7 @@ from scipy import linalg
 
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
+from ..exact.levelset.fixing_kernel import trace_sum
 from ..target import FREE, IN, OUT, decide_by_gains
 from .file import ProofFile
 
@@ -135,8 +136,6 @@ class LevelProof:
 
         None if one feature decides whether N is definite: `_split_sure`.
         """
-        from ..exact.levelset.fixing_kernel import trace_sum
-
         inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
         M = self._rest(inside, free)
         nothing = np.zeros(free.size)

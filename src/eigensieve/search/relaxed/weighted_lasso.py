@@ -16,6 +16,7 @@ from ...pencil.budget import Budget
 from ...pencil.criteria import EPS
 from ...pencil.factor_pencil import FactorPencil, dense_rows
 from ...pencil.pencil import Pencil
+from .lasso_kernel import descend_dense, descend_factor
 
 # The optimality conditions hold to this share of the largest |g_i| / sqrt(B_ii).
 TOL = 1e-12
@@ -177,8 +178,6 @@ class DenseLasso(GeneralLasso):
         self.r = self._gradient()
 
     def _descend(self, enough: float) -> None:
-        from .lasso_kernel import descend_dense
-
         descend_dense(self.B, self.t, self.u, self.r, SWEEPS, enough)
 
     def _gradient(self) -> np.ndarray:
@@ -210,8 +209,6 @@ class FactorLasso(GeneralLasso):
         self.z = u[S] @ self.W[S]
 
     def _descend(self, enough: float) -> None:
-        from .lasso_kernel import descend_factor
-
         known = self.W, self.d, self.diagonal, self.g, self.t
         descend_factor(*known, self.u, self.z, SWEEPS, enough)
 

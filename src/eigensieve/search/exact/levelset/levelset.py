@@ -21,6 +21,8 @@ from ...spectral_bound import TraceBound, screen, spectral_upper_bound
 from ...target import FREE, Outcome, Target, start_state
 from ..coverage import CoverageCount
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
+from .search_kernel import search_below
+from .start_kernel import climb
 
 # The most features a search takes: one node of so many takes a tenth of a second.
 SEARCH_LIMIT = 500
@@ -83,8 +85,6 @@ class LevelsetTree:
         return {name: value for name, value in vars(self).items() if name != "problem"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        from .search_kernel import search_below
-
         doubt = np.array([-np.inf])
         work = LevelsetProblem(
             self._A, self._B, self._reach, doubt, self._blocks, self._need, counts, self._strides
@@ -99,8 +99,6 @@ class LevelsetTree:
 
     def climb(self, support: np.ndarray) -> np.ndarray:
         """The set that exchanges lead to."""
-        from .start_kernel import climb
-
         movable = ~np.isin(self.features, self.problem.include)
         places = np.searchsorted(self.features, support)
         return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]
