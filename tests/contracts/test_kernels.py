@@ -155,7 +155,7 @@ def test_other_arrays_are_refused(label: str, calls: dict[str, Call]) -> None:
         for wrong in (array.astype(other), array[None], every_other, array.tolist()):
             if wrong is every_other and array.size < 2:
                 continue  # one number has no order
-            with pytest.raises((TypeError, ValueError), match=r"array|bytes-like"):
+            with pytest.raises((TypeError, ValueError)):
                 kernel(*replaced(args, path, wrong))
 
 

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 
 from ....pencil.views cimport (
-    Flag, Index, Matrix, NewMatrix, NewVector, Vector, flags, indices, join, matrix,
+    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of_indices, flags, indices, join, matrix,
 )
 from ...linear_kernel cimport eliminate, largest_ratio
 
@@ -85,7 +85,7 @@ ctypedef double (*Climb)(
 
 def climb(A, B, block, chosen, movable):
     """The set that `exchange_in_turn` leads to, sorted, and its value."""
-    end = np.array(chosen)
+    end = array_of_indices(indices(chosen))
     cdef Matrix[double] a = matrix(A), b = matrix(B)
     cdef Vector[Index] own = indices(block), S = indices(end, write=True)
     cdef Vector[Flag] may_move = flags(movable)
