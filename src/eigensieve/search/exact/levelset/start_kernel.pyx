@@ -3,7 +3,8 @@
 from libc.math cimport INFINITY
 
 from ....pencil.views cimport (
-    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of_indices, flags, indices, join, matrix,
+    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of_indices, flags, indices, join,
+    matrix,
 )
 from ...linear_kernel cimport eliminate, largest_ratio
 
