@@ -2,14 +2,12 @@
 
     python -m benchmarks.replay record FOLDER [WHAT ...]    # in the tree of the former version
     python -m benchmarks.replay compare FOLDER              # in the tree of the new one
-    python -m benchmarks.replay time FOLDER FORMER          # FORMER: a tree with this file, too
 
 ``record`` runs tests (WHAT goes to pytest; by default those of the searches) and searches on the
 gene sets of EIGENSIEVE_DATA, and writes what Python handed to every kernel and what it got back:
 results, and arrays that were changed in place. ``compare`` makes the same calls again and counts
-those that agree to the last bit, those within 1e-12, and the others. ``time`` makes a sample of
-them in both trees, a round here and a round there, and prints seconds and ratios: of every call the
-best of five rounds counts, and the sum over the calls of a kernel.
+those that agree to the last bit, those within 1e-12, and the others. How fast they are:
+benchmarks.former.
 """
 
 from __future__ import annotations
@@ -17,10 +15,8 @@ from __future__ import annotations
 import argparse
 import copy
 import importlib
-import json
 import os
 import pickle
-import subprocess
 import sys
 import time
 import types
@@ -54,8 +50,6 @@ TESTS = [
     *("tests/pursuit", "tests/experiments"),
 ]
 CLOSE = 1e-12
-MAX_TIMED = 400  # calls of a kernel
-ROUNDS = 5
 
 
 class Recorder:
@@ -99,11 +93,13 @@ def plain(value: Any) -> Any:
 
 
 def named(value: Any, home: types.ModuleType | None = None) -> Any:
-    """The way back from `plain`; numba has compiled for the classes that the kernel's module has."""
+    """The way back from `plain`; numba compiled for the classes that the kernel's module has."""
     if not isinstance(value, tuple):
         return value
     fields, parts = tuple(value[0]), [named(part, home) for part in value[1]]
-    known = (kind for kind in vars(home or types).values() if getattr(kind, "_fields", None) == fields)
+    known = (
+        kind for kind in vars(home or types).values() if getattr(kind, "_fields", None) == fields
+    )
     return (next(known, None) or namedtuple("Fields", fields))(*parts) if fields else tuple(parts)
 
 
@@ -197,73 +193,14 @@ def compare(folder: Path) -> int:
     return int(set(total) != {"equal"})
 
 
-def timed_rounds(folder: Path) -> None:
-    """A round of the sample for every line of standard input; the seconds of each call go out."""
-    by_label: dict[str, list[Any]] = {}
-    for label, before, _, _ in calls(folder):
-        by_label.setdefault(label, []).append(before)
-    sample = []
-    for label, every in by_label.items():
-        home, name = label.split(":")
-        module = importlib.import_module(home)
-        step = -(-len(every) // MAX_TIMED)
-        sample += [(label, getattr(module, name), named(b, module)) for b in every[::step]]
-    for label, kernel, before in sample:  # where there is something to compile, it is done now
-        kernel(*copy.deepcopy(before))
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        seconds = []
-        for label, kernel, before in sample:
-            args = copy.deepcopy(before)
-            start = time.perf_counter()
-            kernel(*args)
-            seconds.append((label, time.perf_counter() - start))
-        print(json.dumps(seconds), flush=True)
-
-
-def start_rounds(folder: Path, tree: Path) -> subprocess.Popen[str]:
-    """A process that makes rounds with the kernels of a tree."""
-    env = os.environ | {"PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "benchmarks.replay", "rounds", str(folder)]
-    return subprocess.Popen(
-        command, cwd=tree, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-
-
-def compare_times(folder: Path, former: Path) -> int:
-    workers = {"former": start_rounds(folder, former), "now": start_rounds(folder, Path.cwd())}
-    for worker in workers.values():
-        worker.stdout.readline()
-    best: dict[str, np.ndarray] = {}
-    for _ in range(ROUNDS):
-        for name, worker in workers.items():
-            worker.stdin.write("go\n")
-            worker.stdin.flush()
-            labels, seconds = zip(*json.loads(worker.stdout.readline()))
-            best[name] = np.fmin(best.get(name, np.inf), seconds)
-    for worker in workers.values():
-        worker.communicate()
-    print(f"{'':56}{'calls':>6}{'former ms':>11}{'now ms':>11}{'ratio':>7}")
-    for label in dict.fromkeys(labels):
-        mine = np.array(labels) == label
-        a, b = (1e3 * best[name][mine].sum() for name in ("former", "now"))
-        print(f"{label.removeprefix('eigensieve.'):56}{mine.sum():6}{a:11.3f}{b:11.3f}{b / a:7.2f}")
-    return 0
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("action", choices=["record", "compare", "time", "rounds"])
+    parser.add_argument("action", choices=["record", "compare"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("what", nargs="*", help="for pytest, or the tree of the former version")
+    parser.add_argument("what", nargs="*", help="for pytest")
     options = parser.parse_args()
     if options.action == "record":
         return record(options.folder, options.what)
-    if options.action == "time":
-        return compare_times(options.folder, Path(options.what[0]))
-    if options.action == "rounds":
-        timed_rounds(options.folder)
-        return 0
     return compare(options.folder)
 
 

@@ -188,6 +188,21 @@ inline Index argmax(Vector<double> x) {
     return best;
 }
 
+// Long loops run as wide as the CPU allows, chosen when the package is loaded; a fused multiply-add
+// is not among the choices, so the numbers are the same everywhere.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define EIGENSIEVE_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define EIGENSIEVE_WIDE
+#endif
+
+// y -= a x, which do not overlap
+EIGENSIEVE_WIDE static void subtract(Vector<double> y, double a, Vector<double> x) {
+    check(y.size == x.size);
+    double *__restrict out = y.data;
+    for (Index i = 0; i < y.size; ++i) out[i] -= a * x.data[i];
+}
+
 inline double sum(Vector<double> x) {
     double total = 0.0;
     for (Index i = 0; i < x.size; ++i) total += x[i];

@@ -50,6 +50,7 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
     double value_at_rank(Vector[double], Index)
     NewVector[Index] descending(Vector[double])
     Index argmax(Vector[double])
+    void subtract(Vector[double] y, double a, Vector[double] x)
     double sum(Vector[double])
     Index count_all "eigensieve::sum"(Vector[Index])
     void fail(const char*)

@@ -6,7 +6,7 @@ kept transposed, so that the update of H runs over neighbours in memory; both ar
 
 from libc.math cimport sqrt
 
-from ..pencil.views cimport Flag, Index, Matrix, NewVector, Vector, matrix, where
+from ..pencil.views cimport Flag, Index, Matrix, NewVector, Vector, matrix, subtract, where
 
 
 cdef void descend_blocks(
@@ -17,12 +17,12 @@ cdef void descend_blocks(
     B and H are (q, w). It ends early when no step of a sweep over all rows is larger than
     ``enough``, measured by the change of the gradient.
     """
-    cdef Index q = B.rows, w = B.columns, c, i, j, visit
+    cdef Index q = B.rows, w = B.columns, c, j, visit
     cdef NewVector[double] step = NewVector[double](q)
     cdef NewVector[Flag] visited = NewVector[Flag](w, True)
     cdef NewVector[Index] everything = where(visited, <Flag> True), order = everything
-    cdef Vector[double] row, slope
-    cdef double largest, curvature, square, value, length, keep, moved, change
+    cdef Vector[double] row
+    cdef double largest, curvature, square, value, length, keep, moved
     for _ in range(sweeps):
         largest = 0.0
         for visit in range(order.size):
@@ -45,10 +45,8 @@ cdef void descend_blocks(
             if moved == 0.0:
                 continue
             for c in range(q):
-                change, slope = step[c], H[c]
-                B[c][j] += change
-                for i in range(w):
-                    slope[i] -= change * row[i]
+                B[c][j] += step[c]
+                subtract(H[c], step[c], row)
             largest = max(largest, sqrt(moved) * curvature)
         if order.size == w:
             if largest <= enough:

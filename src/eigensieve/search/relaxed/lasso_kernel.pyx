@@ -6,7 +6,7 @@ place. Steps are measured in units where diag(B) = 1.
 
 from libc.math cimport sqrt
 
-from ...pencil.views cimport Flag, Index, Matrix, NewVector, Vector, matrix, vector, where
+from ...pencil.views cimport Flag, Index, Matrix, NewVector, Vector, matrix, subtract, vector, where
 
 
 cdef inline double shrink(double value, double threshold) noexcept nogil:
@@ -41,7 +41,7 @@ cdef void sweep_dense(
     r = g - Bu is kept. It ends early when no step is larger than ``enough``.
     """
     cdef NewVector[Index] order = all_places(u)
-    cdef Index visit, i, j
+    cdef Index visit, i
     cdef Vector[double] row
     cdef double largest, b, new, step
     for _ in range(sweeps):
@@ -54,8 +54,7 @@ cdef void sweep_dense(
             step = new - u[i]
             if step != 0.0:
                 u[i] = new
-                for j in range(r.size):
-                    r[j] -= step * row[j]
+                subtract(r, step, row)
                 largest = max(largest, abs(step) * sqrt(b))
         if largest <= enough:
             break
@@ -84,8 +83,7 @@ cdef void sweep_factor(
             step = new - u[i]
             if step != 0.0:
                 u[i] = new
-                for j in range(z.size):
-                    z[j] += step * row[j]
+                subtract(z, -step, row)
                 largest = max(largest, abs(step) * sqrt(b[i]))
         if largest <= enough:
             break
