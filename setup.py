@@ -47,7 +47,14 @@ class BuildKernels(build_ext):
         """Bit for bit the same numbers everywhere: no fused multiply-add, no -march=native."""
         if self.compiler.compiler_type == "msvc":
             return ["/O2", "/std:c++17", "/fp:precise", "/EHsc"]
-        flags = ["-O3", "-funroll-loops", "-std=c++17", "-ffp-contract=off", "-g0", "-Wno-unused-function"]
+        flags = [
+            "-O3",
+            "-funroll-loops",
+            "-std=c++17",
+            "-ffp-contract=off",
+            "-g0",
+            "-Wno-unused-function",
+        ]
         if os.environ.get("EIGENSIEVE_SANITIZE"):
             flags += ["-fsanitize=address", "-fno-omit-frame-pointer", "-g1"]
         return flags

@@ -24,7 +24,15 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.solution import Status
-from . import simplex_kernel as simplex
+from .simplex_kernel import (
+    DEGENERATE,
+    OPTIMAL,
+    UNBOUNDED,
+    UNFINISHED,
+    improve,
+    reach_vertex,
+    repair,
+)
 from .solution import Answer
 
 REFACTOR = 40  # steps until the inverse, y and s are computed afresh
@@ -129,7 +137,7 @@ class Vertex:
             if not self._may_go_on():
                 return False
             before = self.n_active
-            self.n_active = simplex.reach_vertex(
+            self.n_active = reach_vertex(
                 self.rows, c, self.basis, self.signs, self.frame, self.y, self.s, self.bounds,
                 self.overstep, before, REFACTOR,
             )  # fmt: skip
@@ -140,19 +148,19 @@ class Vertex:
 
     def _improve(self, c: np.ndarray) -> bool:
         """The second phase, up to a vertex that is optimal for the bounds as they are."""
-        status, before = simplex.UNFINISHED, self.n_steps
-        while status != simplex.OPTIMAL:
+        status, before = UNFINISHED, self.n_steps
+        while status != OPTIMAL:
             self._refresh()
             if not self._may_go_on():
                 return False
-            status, steps = simplex.improve(
+            status, steps = improve(
                 self.rows, c, self.basis, self.signs, self.inverse, self.y, self.s, self.bounds,
                 self.overstep, WRONG_SIGN, REFACTOR,
             )  # fmt: skip
             self.n_steps += steps
-            if status == simplex.DEGENERATE:
+            if status == DEGENERATE:
                 self._move_bounds()
-            if status == simplex.UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
+            if status == UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
                 raise _Singular
         return True
 
@@ -183,14 +191,14 @@ class Vertex:
             self._refresh()
             if np.abs(self.s).max() <= 1.0 + allowed or not self._may_go_on():
                 break
-            status, steps = simplex.repair(
+            status, steps = repair(
                 self.rows, c, self.basis, self.signs, self.inverse, self.y, self.s,
                 allowed, REFACTOR,
             )  # fmt: skip
             self.n_steps += steps
-            if status == simplex.UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
+            if status == UNBOUNDED or self.n_steps - before > MAX_STEPS * (c.size + 1):
                 raise _Singular
-            if status == simplex.OPTIMAL:
+            if status == OPTIMAL:
                 allowed *= 2.0  # all was well before the refresh: this is a poor basis' round-off
         weights = self._weights(c) * self.signs
         return bool(weights.min() >= -WRONG_SIGN * np.abs(weights).sum())

@@ -11,7 +11,7 @@ import eigensieve as es
 from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.problem import make_problem
 from eigensieve.pencil.solution import Status
-from eigensieve.search.exact.perspective import perspective
+from eigensieve.search.exact.perspective import perspective, relaxation
 
 
 class Looks(Budget):
@@ -28,7 +28,7 @@ class Looks(Budget):
 def test_more_time_never_gives_a_worse_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A branch that time ran out for keeps the bound of its parent."""
     monkeypatch.setattr(perspective, "LARGE", 50)
-    monkeypatch.setattr(perspective, "STEP_WORK", 1)  # look at the clock after every step
+    monkeypatch.setattr(relaxation, "STEP_WORK", 1)  # look at the clock after every step
     rng = np.random.default_rng(0)
     y = np.arange(30) % 2
     X = rng.normal(size=(30, 300))

@@ -30,10 +30,9 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .relax_kernel import relax
 from .relaxation import Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
-from .weights import Ground, WeightProblem
+from .weights import Ground
 
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
@@ -45,11 +44,6 @@ STRIP = 500
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
 CHUNK = 16
-# Steps of Newton's method for the first relaxations, the gap at which they are solved, and about
-# how much arithmetic there may be between two looks at the clock.
-NEWTON_STEPS = 100
-SOLVED = 1e-6
-STEP_WORK = 3e8
 # Features with the largest gradients that a node remembers.
 HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
@@ -178,7 +172,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     if scaled.is_blurred:
         return Outcome(support, work.score(support), hadamard_bound(work), 0, None)
     weights = _indicator(work, support)
-    root = _relax(work, scaled, start_state(work), weights, -np.inf, budget)
+    root = relax_all(work, scaled, start_state(work), weights, budget=budget)
     if root.bound > target.cut(work.score(support)):
         support = _best_rounding(work, root, support, budget, options.random_state)
     value = work.score(support)
@@ -262,38 +256,12 @@ def _split(
             child = state.copy()
             child[j] = choice
             weights = _refill(problem, child, relaxation)
-            below = _relax(problem, scaled, child, weights, cut, budget)
+            below = relax_all(problem, scaled, child, weights, cut=cut, budget=budget)
             child = below.fixed(cut, child, problem.k)
             parts.append(Branch(child, below, min(bound, below.bound)))
         top = max(part.bound for part in parts)
         budget.report("perspective", "root", len(parts), bound=top)
     return parts
-
-
-def _relax(
-    problem: Problem,
-    scaled: ScaledPencil,
-    state: np.ndarray,
-    weights: np.ndarray,
-    cut: float,
-    budget: Budget,
-) -> Relaxation:
-    maximise = partial(_maximise, budget=budget)
-    return relax_all(problem, scaled, state, weights, cut=cut, maximise=maximise, budget=budget)
-
-
-def _maximise(
-    problem: WeightProblem, w: np.ndarray, cut: float, _solved: float, *, budget: Budget
-) -> np.ndarray:
-    """The compiled Newton method for a working set: it is needed below anyway."""
-    w = w.copy()
-    # a large step takes some tenths of a second: look at the clock in between
-    steps = int(np.clip(STEP_WORK / (len(problem.H) + len(problem.B)) ** 3, 1, NEWTON_STEPS))
-    for _ in range(0, NEWTON_STEPS, steps):
-        bound, value, _, _ = relax(problem, w, cut, steps, SOLVED, 0.0)
-        if not bound - value > SOLVED * abs(bound) or bound <= cut or budget.stop() is not None:
-            break
-    return w
 
 
 def _count_in(state: np.ndarray) -> int:

@@ -8,7 +8,6 @@ done where the pencil's rows lie, on a device or in memory; the working set come
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -32,7 +31,7 @@ from ....tables.kinds.arrays import (
     to_numpy,
 )
 from ...target import FREE, IN, OUT, decide_by_gains
-from .ascent import SOLVED, ascend, evaluate, own_gradient
+from .relax_kernel import relax
 from .weights import WEIGHTLESS, WeightProblem
 
 # Columns that the working set starts with, and how many join at a time.
@@ -41,6 +40,11 @@ JOIN = 150
 # A diagonal below B must stay below it in spite of rounding.
 SAFE = 1e-9
 MAX_ROUNDS = 30
+# The bound is to come this close to the value, relatively, in so many of Newton's steps at most.
+SOLVED = 1e-6
+NEWTON_STEPS = 100
+# About how much arithmetic there may be between two looks at the clock.
+STEP_WORK = 3e8
 # While the bound on all is not near the value, relatively, the working set is solved roughly.
 NEAR = 0.3
 ROUGH = 0.03
@@ -48,10 +52,6 @@ ROUGH = 0.03
 MARGIN = 1e-11
 # Columns in memory that are priced at a time: they stay in the cache.
 BLOCK = 2**14
-
-# Finds weights of the free columns, from given ones: until the bound is at or below a cut, or as
-# close to the value as a share of it.
-Maximise = Callable[[WeightProblem, np.ndarray, float, float], np.ndarray]
 
 
 class ScaledPencil:
@@ -230,14 +230,13 @@ def relax_all(
     weights: np.ndarray,
     *,
     cut: float = -np.inf,
-    maximise: Maximise = ascend,
     budget: Budget | None = None,
 ) -> Relaxation:
     """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
 
-    It may end early: once the bound is at or below ``cut``, or by the budget. ``maximise`` solves
-    for the working set; whatever it finds, the bound is valid.
+    It may end early: once the bound is at or below ``cut``, or by the budget.
     """
+    budget = budget or Budget()
     single = scaled.single()
     xp, is_free = namespace(single), like(state == FREE, single)
     first, _ = largest_places(xp.where(is_free, single, -np.inf), max(WORKING_SET, 10 * problem.k))
@@ -246,11 +245,11 @@ def relax_all(
     best, solved = None, SOLVED
     for _ in range(MAX_ROUNDS):
         with one_blas_thread():
-            working.improve(maximise, cut, solved)
+            working.improve(cut, solved, budget)
         value, now, late = working.price(is_free)
         if best is None or now.bound < best.bound:
             best = now
-        if best.bound <= cut or (budget and budget.stop()):
+        if best.bound <= cut or budget.stop() is not None:
             break
         joining, prices = largest_places(late, JOIN)
         if np.any(prices >= now.kth):
@@ -294,13 +293,13 @@ class WorkingSet:
         self.w = np.concatenate([self.w, np.where(self.state[index] == IN, 1.0, w)])
         self.is_free = self.state[self.index] == FREE
 
-    def improve(self, maximise: Maximise, cut: float, solved: float) -> None:
+    def improve(self, cut: float, solved: float, budget: Budget) -> None:
         """Solve for the weights of the FREE features."""
         if not self.need:
             return
         free, forced = np.flatnonzero(self.is_free), np.flatnonzero(~self.is_free)
         problem = WeightProblem(self.B, self.H, self.D, forced, free, self.need, self.logdet)
-        self.w[free] = maximise(problem, self.w[free], cut, solved)
+        self.w[free] = maximise(problem, self.w[free], cut, solved, budget)
 
     def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:
         """The value, what the weights say of all features, and the prices of those not here.
@@ -309,7 +308,7 @@ class WorkingSet:
         """
         T = np.flatnonzero(self.w > WEIGHTLESS)
         used, w, D, H = self.index[T], self.w[T], self.D[T], self.H[:, T]
-        value, G, X, _ = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
+        value, G, X = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
         own = own_gradient(X, G, D, w)
         prices = self.scaled.prices(used, None if self.W is None else self.W[:, T], X, G)
         scatter(prices, used, own)
@@ -321,6 +320,50 @@ class WorkingSet:
         bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
         bound += margin * self.scaled.cancellation + self.k * self.scaled.left_out
         return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
+
+
+def maximise(
+    problem: WeightProblem, w: np.ndarray, cut: float, solved: float, budget: Budget
+) -> np.ndarray:
+    """Weights near the maximum, from given ones; whatever it finds, they give a valid bound.
+
+    Ends when the bound is within ``solved`` of the value, or at or below ``cut``.
+    """
+    w = w.copy()
+    # a large step takes some tenths of a second: look at the clock in between
+    steps = int(np.clip(STEP_WORK / (len(problem.H) + len(problem.B)) ** 3, 1, NEWTON_STEPS))
+    for _ in range(0, NEWTON_STEPS, steps):
+        bound, value, _, _ = relax(problem, w, cut, steps, solved, 0.0)
+        if not bound - value > solved * abs(bound) or bound <= cut or budget.stop() is not None:
+            break
+    return w
+
+
+def evaluate(
+    B_T: np.ndarray, H_T: np.ndarray, D_T: np.ndarray, w: np.ndarray, logdet: bool
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """f at weights w of the columns T, the gradient G of the criterion, and X (c, t).
+
+    The gradient of f is g_j = y_j' G y_j, y_j = (H_j - X B_Tj) / sqrt(D_j), outside T, and
+    `own_gradient` on T.
+    """
+    M = B_T.copy()
+    M.flat[:: len(M) + 1] += D_T * (1.0 / w - 1.0)
+    _, X, failed = linalg.lapack.dposv(M.T, H_T.T, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError("B is not positive definite on the features of a relaxation")
+    Q = H_T @ X
+    Q = (Q + Q.T) / 2
+    value, G = float(np.maximum(np.diag(Q), 0.0).sum()), np.eye(len(Q))
+    if logdet:
+        value = float(np.log1p(np.maximum(np.linalg.eigvalsh(Q), 0.0)).sum())
+        G = np.linalg.inv(G + Q)
+    return value, G, X.T
+
+
+def own_gradient(X: np.ndarray, G: np.ndarray, D_T: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The gradient on T by the equation of X, without cancellation."""
+    return quadratic_forms(X, G) * D_T / np.square(w)
 
 
 def largest_places(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
