@@ -19,10 +19,14 @@ VIEWS = Path("src/eigensieve/pencil")  # views.hpp
 CORES = os.cpu_count() or 1
 
 NO_COMPILER = """
-The kernels of eigensieve could not be compiled: a C++17 compiler is needed to install it from its
-sources. On Debian and Ubuntu:  apt install g++   Fedora:  dnf install gcc-c++
-macOS:  xcode-select --install   Windows:  the "Build Tools for Visual Studio" with C++
-conda:  conda install -c conda-forge cxx-compiler   What the compiler said is above.
+The kernels of eigensieve could not be compiled; what went wrong is said above. To install it from
+its sources, a C++17 compiler and Python's header files are needed:
+
+    Debian, Ubuntu   apt install g++ python3-dev
+    Fedora           dnf install gcc-c++ python3-devel
+    macOS            xcode-select --install
+    Windows          the "Build Tools for Visual Studio", with C++
+    conda            conda install -c conda-forge cxx-compiler
 """
 
 

@@ -1,8 +1,7 @@
 """How long the first answer takes, in a fresh process.
 
-``python -m benchmarks.startup``: CPU seconds (the best of three; a cold cache once), and the ratio
-to ``import sklearn``, which any scikit-learn package pays. A cold cache is an empty
-NUMBA_CACHE_DIR: kernels are compiled. What is not installed is left out.
+``python -m benchmarks.startup``: CPU seconds (the best of three), and the ratio to
+``import sklearn``, which any scikit-learn package pays. What is not installed is left out.
 """
 
 from __future__ import annotations
@@ -21,40 +20,46 @@ TABLE = """
 import warnings; warnings.simplefilter("ignore")
 import numpy as np
 rng = np.random.default_rng(0)
-X, y = rng.normal(size=(100, 50)), np.arange(100) % 2
+X, y = rng.normal(size=({n}, {p})), np.arange({n}) % 2
 X[:, :3] += y[:, None]
 """
+SMALL, WIDE = TABLE.format(n=100, p=50), TABLE.format(n=60, p=600)
 SKLEARN = "import sklearn.base"
 LDA = "from sklearn.discriminant_analysis import LinearDiscriminantAnalysis"
-COMMAND = (
-    "import sys; sys.argv = ['eigensieve', {args}]; from eigensieve.cli.main import main; main()"
-)
-VERSION = COMMAND.format(args="'--version'")
-FIT = COMMAND.format(args="'fit', 'small.csv', '--target', 'y', '--out', 'out'")
+
+
+def command(*words: str) -> str:
+    """What runs a command in this process."""
+    argv = ["eigensieve", *words]
+    return f"import sys; sys.argv = {argv}; from eigensieve.cli.main import main; main()"
+
+
+FIT = ("fit", "small.csv", "--target", "y", "--out", "out")
+CERTIFY = ("certify", "wide.csv", "--target", "y", "--features", "f0,f1,f2")
 # what is measured: the code, and the most CPU seconds it may take (None: a peer)
-WARM: dict[str, tuple[str, float | None]] = {
+CASES: dict[str, tuple[str, float | None]] = {
     "python -c pass": ("pass", None),
     "import sklearn.base": (SKLEARN, None),
-    "import eigensieve": ("import eigensieve", None),
-    "eigensieve --version": (VERSION, 0.25),
-    "SparseLDA().fit, 100 x 50": (f"{TABLE}import eigensieve as es; es.SparseLDA().fit(X, y)", 3.0),
-    "eigensieve fit small.csv": (FIT, None),
-    "scikit-learn LDA().fit": (f"{TABLE}{LDA}; LinearDiscriminantAnalysis().fit(X, y)", None),
-    "skglm Lasso().fit": (f"{TABLE}import skglm; skglm.Lasso(0.1).fit(X, y)", None),
-}
-COLD: dict[str, float | None] = {
-    "SparseLDA().fit, 100 x 50": 20.0,
-    "eigensieve fit small.csv": 20.0,
-    "skglm Lasso().fit": None,
+    "import eigensieve": ("import eigensieve", 0.15),
+    "eigensieve --version": (command("--version"), 0.25),
+    "eigensieve --help": (command("--help"), None),
+    "SparseLDA().fit, 100 x 50": (f"{SMALL}import eigensieve as es; es.SparseLDA().fit(X, y)", 2.5),
+    'SparseLDA(solver="exact").fit, 60 x 600': (
+        f"{WIDE}import eigensieve as es; es.SparseLDA(5, solver='exact').fit(X, y)",
+        2.5,
+    ),
+    "eigensieve certify wide.csv, 60 x 600": (command(*CERTIFY), 4.0),
+    "eigensieve fit small.csv": (command(*FIT), None),
+    "scikit-learn LDA().fit": (f"{SMALL}{LDA}; LinearDiscriminantAnalysis().fit(X, y)", None),
+    "skglm Lasso().fit": (f"{SMALL}import skglm; skglm.Lasso(0.1).fit(X, y)", None),
 }
 PEERS = ("skglm",)
 
 
-def cpu_seconds(code: str, folder: Path, cache: Path) -> float:
+def cpu_seconds(code: str, folder: Path) -> float:
     """What a fresh process spends, its children included."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    env = os.environ | threads | {"NUMBA_CACHE_DIR": str(cache)}
+    env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=env, check=True, capture_output=True
     )
@@ -66,41 +71,31 @@ def is_there(code: str) -> bool:
     return all(find_spec(peer) is not None for peer in PEERS if f"import {peer}" in code)
 
 
-def write_table(path: Path) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(100, 50)), np.arange(100) % 2
-    X[:, :3] += y[:, None]
-    lines = [",".join([*(f"f{j}" for j in range(50)), "y"])]
+def write_table(path: Path, code: str) -> None:
+    names: dict[str, np.ndarray] = {}
+    exec(code, names)
+    X, y = names["X"], names["y"]
+    lines = [",".join([*(f"f{j}" for j in range(X.shape[1])), "y"])]
     lines += [",".join([*map(str, row), "ab"[label]]) for row, label in zip(X, y)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def show(name: str, seconds: float, unit: float, limit: float | None) -> None:
-    asked = "" if limit is None else f"   {'under' if seconds < limit else 'ABOVE'} {limit:g} s"
-    print(f"{name:34}{seconds:8.2f} s{seconds / unit:9.2f}{asked}")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_table(folder / "small.csv")
-        here = {what: case for what, case in WARM.items() if is_there(case[0])}
-        cold = {what: limit for what, limit in COLD.items() if what in here}
+        write_table(folder / "small.csv", SMALL)
+        write_table(folder / "wide.csv", WIDE)
         spent = {
-            what: cpu_seconds(here[what][0], folder, folder / f"cache {i}")
-            for i, what in enumerate(cold)
+            what: min(cpu_seconds(code, folder) for _ in range(3))
+            for what, (code, _) in CASES.items()
+            if is_there(code)
         }
-        warm = {
-            what: min(cpu_seconds(code, folder, folder / "cache 1") for _ in range(3))
-            for what, (code, _) in here.items()
-        }
-    unit = warm["import sklearn.base"]
-    print(f"{'':34}{'CPU':>10}{'ratio':>9}")
-    for what, seconds in warm.items():
-        show(what, seconds, unit, here[what][1])
-    print("with an empty kernel cache")
+    unit = spent["import sklearn.base"]
+    print(f"{'':42}{'CPU':>10}{'ratio':>9}")
     for what, seconds in spent.items():
-        show(what, seconds, unit, cold[what])
+        limit = CASES[what][1]
+        asked = "" if limit is None else f"   {'under' if seconds < limit else 'ABOVE'} {limit:g} s"
+        print(f"{what:42}{seconds:8.2f} s{seconds / unit:9.2f}{asked}")
 
 
 if __name__ == "__main__":
