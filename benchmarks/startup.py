@@ -1,7 +1,8 @@
 """How long the first answer takes, in a fresh process.
 
 ``python -m benchmarks.startup``: CPU seconds (the best of three), and the ratio to
-``import sklearn``, which any scikit-learn package pays. What is not installed is left out.
+``import sklearn``, which any scikit-learn package pays. What is not installed is left out. Last
+how large eigensieve is on the disk with all it needs, compiled Python files not counted.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import resource
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from packaging.requirements import Requirement
 
 TABLE = """
 import warnings; warnings.simplefilter("ignore")
@@ -54,6 +57,7 @@ CASES: dict[str, tuple[str, float | None]] = {
     "skglm Lasso().fit": (f"{SMALL}import skglm; skglm.Lasso(0.1).fit(X, y)", None),
 }
 PEERS = ("skglm",)
+PACKAGE = Path(__file__).parents[1] / "src" / "eigensieve"
 
 
 def cpu_seconds(code: str, folder: Path) -> float:
@@ -80,6 +84,26 @@ def write_table(path: Path, code: str) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def needed(name: str, found: set[str]) -> set[str]:
+    """A distribution and all that it needs, without extras."""
+    requirements = map(Requirement, distribution(name).requires or [])
+    names = {r.name for r in requirements if r.marker is None or r.marker.evaluate({"extra": ""})}
+    found.add(name)
+    for other in names - found:
+        needed(other, found)
+    return found
+
+
+def megabytes(name: str) -> float:
+    """What a distribution takes on the disk; one that is installed in place counts its sources."""
+    if name == "eigensieve":
+        files = [path for path in PACKAGE.rglob("*") if "__pycache__" not in path.parts]
+    else:
+        listed = distribution(name).files or []
+        files = [Path(f.locate()) for f in listed if f.suffix != ".pyc"]
+    return sum(path.stat().st_size for path in files if path.is_file()) / 1e6
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -96,6 +120,10 @@ def main() -> None:
         limit = CASES[what][1]
         asked = "" if limit is None else f"   {'under' if seconds < limit else 'ABOVE'} {limit:g} s"
         print(f"{what:42}{seconds:8.2f} s{seconds / unit:9.2f}{asked}")
+    sizes = {name: megabytes(name) for name in needed("eigensieve", set())}
+    largest = sorted(sizes, key=lambda name: -sizes[name])[:6]
+    print(f"installed: {sum(sizes.values()):.0f} MB in {len(sizes)} distributions; the largest:")
+    print(", ".join(f"{name} {sizes[name]:.0f}" for name in largest))
 
 
 if __name__ == "__main__":

@@ -76,10 +76,11 @@ struct Matrix {
         some.rows = stop - start;
         return some;
     }
-    Matrix left(Index count) const {  // the first columns
-        check(0 <= count && count <= columns);
+    Matrix across(Index start, Index stop) const {  // some of the columns
+        check(0 <= start && start <= stop && stop <= columns);
         Matrix some = *this;
-        some.columns = count;
+        some.data += start;
+        some.columns = stop - start;
         return some;
     }
     void fill(T value) const {
@@ -201,6 +202,16 @@ EIGENSIEVE_WIDE static void subtract(Vector<double> y, double a, Vector<double> 
     check(y.size == x.size);
     double *__restrict out = y.data;
     for (Index i = 0; i < y.size; ++i) out[i] -= a * x.data[i];
+}
+
+// y += a[0] M[0] + a[1] M[1] + a[2] M[2] + a[3] M[3]
+EIGENSIEVE_WIDE static void add_four_rows(Vector<double> y, Vector<double> a, Matrix<double> M) {
+    check(M.rows == 4 && a.size == 4 && M.columns == y.size);
+    const double a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
+    const double *x0 = M[0].data, *x1 = M[1].data, *x2 = M[2].data, *x3 = M[3].data;
+    double *__restrict out = y.data;
+    for (Index i = 0; i < y.size; ++i)
+        out[i] += a0 * x0[i] + a1 * x1[i] + a2 * x2[i] + a3 * x3[i];
 }
 
 inline double sum(Vector<double> x) {

@@ -27,7 +27,7 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
         Matrix(T*, Index, Index)
         Vector[T] operator[](Index)
         Matrix[T] part(Index, Index)
-        Matrix[T] left(Index)
+        Matrix[T] across(Index, Index)
         void fill(T)
         void assign(Matrix[T])
 
@@ -51,6 +51,7 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
     NewVector[Index] descending(Vector[double])
     Index argmax(Vector[double])
     void subtract(Vector[double] y, double a, Vector[double] x)
+    void add_four_rows(Vector[double] y, Vector[double] a, Matrix[double] M)
     double sum(Vector[double])
     Index count_all "eigensieve::sum"(Vector[Index])
     void fail(const char*)

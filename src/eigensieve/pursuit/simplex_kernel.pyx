@@ -5,9 +5,11 @@ kept as g columns (``basis``), the sign of the bound that each lies at, the inve
 with rows u_j, y itself and s = rows'y; all are changed in place.
 """
 
-from libc.math cimport INFINITY, isnan, sqrt
+from libc.math cimport INFINITY, copysign, isnan, sqrt
 
-from ..pencil.views cimport Index, Matrix, NewVector, Vector, copy_of, indices, matrix, vector
+from ..pencil.views cimport (
+    Index, Matrix, NewVector, Vector, add_four_rows, copy_of, indices, matrix, subtract, vector,
+)
 
 cdef extern from *:
     """
@@ -33,24 +35,19 @@ cpdef enum:
 
 cdef void combine(Matrix[double] rows, Vector[double] d, Vector[double] out) noexcept nogil:
     """out = rows'd, summed along the rows: vectorised, and the same on every machine load."""
-    cdef Index g = rows.rows, p = rows.columns, start = 0, stop, i, j
-    cdef double a, b, c, e
-    cdef Vector[double] ra, rb, rc, re
+    cdef Index g = rows.rows, p = rows.columns, start = 0, stop, i
+    cdef Matrix[double] block
+    cdef Vector[double] sums
     while start < p:
         stop = min(p, start + BLOCK)
-        for j in range(start, stop):
-            out[j] = 0.0
+        block, sums = rows.across(start, stop), out.part(start, stop)
+        sums.fill(0.0)
         i = 0
         while i + 4 <= g:
-            a, b, c, e = d[i], d[i + 1], d[i + 2], d[i + 3]
-            ra, rb, rc, re = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-            for j in range(start, stop):
-                out[j] += a * ra[j] + b * rb[j] + c * rc[j] + e * re[j]
+            add_four_rows(sums, d.part(i, i + 4), block.part(i, i + 4))
             i += 4
         while i < g:
-            a, ra = d[i], rows[i]
-            for j in range(start, stop):
-                out[j] += a * ra[j]
+            subtract(sums, -d[i], block[i])
             i += 1
         start = stop
 
@@ -93,6 +90,13 @@ cdef NewVector[double] column_of(Matrix[double] M, Index j) noexcept nogil:
     return column
 
 
+cdef inline double room_along(
+    Index j, Vector[double] s, Vector[double] t, Vector[double] h
+) noexcept nogil:
+    """How far s_j is from the bound that it moves to along t; without a branch, as signs vary."""
+    return h[j] - copysign(1.0, t[j]) * s[j]
+
+
 cdef Index first_bound(
     Vector[double] s, Vector[double] t, Vector[double] h, double overstep, double least
 ) noexcept nogil:
@@ -106,13 +110,12 @@ cdef Index first_bound(
     for j in range(s.size):
         size = abs(t[j])
         if size > least:
-            room = h[j] - s[j] if t[j] > 0.0 else h[j] + s[j]
+            room = room_along(j, s, t, h)
             nearest = min(nearest, (room + overstep) / size)
     for j in range(s.size):
         size = abs(t[j])
         if size > least and size > largest:
-            room = h[j] - s[j] if t[j] > 0.0 else h[j] + s[j]
-            if room <= nearest * size:
+            if room_along(j, s, t, h) <= nearest * size:
                 chosen, largest = j, size
     return chosen
 
@@ -122,13 +125,9 @@ cdef double step_to(
     Vector[double] d,
 ) noexcept nogil:
     """Move along d until column j is at its bound; the length of the step."""
-    cdef Index i
-    cdef double room = h[j] - s[j] if t[j] > 0.0 else h[j] + s[j]
-    cdef double step = max(0.0, room / abs(t[j]))
-    for i in range(y.size):
-        y[i] += step * d[i]
-    for i in range(s.size):
-        s[i] += step * t[i]
+    cdef double step = max(0.0, room_along(j, s, t, h) / abs(t[j]))
+    subtract(y, -step, d)
+    subtract(s, -step, t)
     return step
 
 

@@ -192,7 +192,7 @@ cdef void additions(
         own = own.part(m, m + u)
         for b in range(u):
             left[b] -= own[b] * own[b]
-    base = rest.base + explain(K.left(m + u), m, is_log)
+    base = rest.base + explain(K.across(0, m + u), m, is_log)
     for b in range(u):
         gain, share = 0.0, 1.0 / max(left[b], MIN_PIVOT)
         for s in range(c):
