@@ -3,7 +3,7 @@
 ``python -m benchmarks.scale [--only tall wide workers] [--least 3] [--most 7] [--folder F]`` writes
 tables of 10^3 to 10^most rows (200 columns, float64, zarr) and columns (100 rows, float32, .npy) to
 a temporary folder, fits them where they lie, and (as long as they fit) in memory. Every fit has
-a process of its own, whose peak memory is told; the process itself, with scikit-learn and numba
+a process of its own, whose peak memory is told; the process itself, with scikit-learn
 loaded, is the line "nothing". Ratios, not seconds, are the result.
 """
 
