@@ -12,7 +12,7 @@ import pytest
 
 import eigensieve
 
-HEAVY = {"numpy", "sklearn", "numba", "pandas", "matplotlib"}
+HEAVY = {"numpy", "sklearn", "pandas", "matplotlib"}
 NOT_AT_IMPORT = HEAVY | {"scipy", "click", "rich", "jinja2"}
 # what serves data that few people have
 ENGINES = {"dask", "distributed", "zarr", "h5py", "anndata", "torch", "cupy", "array_api_compat"}
