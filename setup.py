@@ -2,7 +2,7 @@
 pyproject.toml.
 
 EIGENSIEVE_CHECK_BOUNDS=1 builds them with every index checked, EIGENSIEVE_SANITIZE=1 for the
-address sanitizer.
+address sanitizer, EIGENSIEVE_DEBUG=1 for a debugger.
 """
 
 import os
@@ -12,11 +12,14 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CCompilerError
+from setuptools.errors import CCompilerError, PlatformError
 
 ROOT = Path(__file__).parent
 VIEWS = Path("src/eigensieve/pencil")  # views.hpp
-CORES = os.cpu_count() or 1
+MODES = ("CHECK_BOUNDS", "SANITIZE", "DEBUG")
+MODE = " ".join(name for name in MODES if os.environ.get(f"EIGENSIEVE_{name}"))
+BUILT_BY = Path("build/kernels.txt")  # the mode of the last build: another one builds all anew
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 NO_COMPILER = """
 The kernels of eigensieve could not be compiled; what went wrong is said above. To install it from
@@ -35,7 +38,7 @@ class BuildKernels(build_ext):
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        self.parallel = self.parallel or CORES
+        self.parallel = self.parallel or min(CORES, 8)
 
     def build_extensions(self) -> None:
         flags = self.flags()
@@ -44,56 +47,60 @@ class BuildKernels(build_ext):
             extension.extra_link_args = [f for f in flags if f.startswith("-fsanitize")]
         try:
             super().build_extensions()
-        except CCompilerError as error:
+        except (CCompilerError, PlatformError) as error:
             raise SystemExit(f"{error}\n{NO_COMPILER}") from error
 
     def flags(self) -> list[str]:
-        """Bit for bit the same numbers everywhere: no fused multiply-add, no -march=native."""
+        """The same roundings on every machine: no fused multiply-add, no -march=native."""
         if self.compiler.compiler_type == "msvc":
             return ["/O2", "/std:c++17", "/fp:precise", "/EHsc"]
-        flags = [
-            "-O3",
-            "-funroll-loops",
-            "-std=c++17",
-            "-ffp-contract=off",
-            "-g0",
-            "-Wno-unused-function",
-        ]
-        if os.environ.get("EIGENSIEVE_SANITIZE"):
+        flags = ["-std=c++17", "-ffp-contract=off", "-Wno-unused-function"]
+        flags += ["-O0", "-g"] if "DEBUG" in MODE else ["-O3", "-funroll-loops", "-g0"]
+        if "SANITIZE" in MODE:
             flags += ["-fsanitize=address", "-fno-omit-frame-pointer", "-g1"]
         return flags
 
 
 def kernels() -> list[Extension]:
     """An extension for every .pyx."""
-    macros = [("EIGENSIEVE_CHECK_BOUNDS", "1")] if os.environ.get("EIGENSIEVE_CHECK_BOUNDS") else []
     return [
         Extension(
             ".".join(path.with_suffix("").parts[1:]),
             [str(path)],
             include_dirs=[str(VIEWS)],
-            define_macros=macros,
-            depends=[str(VIEWS / "views.hpp")],
+            define_macros=[("EIGENSIEVE_CHECK_BOUNDS", "1")] if "CHECK_BOUNDS" in MODE else [],
+            depends=[str(VIEWS / "views.hpp"), str(BUILT_BY), "setup.py"],
             language="c++",
         )
         for path in sorted(p.relative_to(ROOT) for p in (ROOT / "src").rglob("*.pyx"))
     ]
 
 
-setup(
-    ext_modules=cythonize(
-        kernels(),
-        build_dir="build/cython",  # not among the sources
-        nthreads=CORES if sys.platform == "linux" else 0,
-        include_path=["src"],
-        compiler_directives={
-            "language_level": 3,
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-        },
-        force=bool(os.environ.get("EIGENSIEVE_CHECK_BOUNDS")),
-    ),
-    cmdclass={"build_ext": BuildKernels},
-)
+def is_new_mode() -> bool:
+    """Whether the mode has changed; it is then written down, later than what was built."""
+    if BUILT_BY.exists() and BUILT_BY.read_text() == MODE:
+        return False
+    BUILT_BY.parent.mkdir(exist_ok=True)
+    BUILT_BY.write_text(MODE)
+    return True
+
+
+if __name__ == "__main__":  # Cython's processes may import this file
+    setup(
+        ext_modules=cythonize(
+            kernels(),
+            build_dir="build/cython",  # not among the sources
+            force=is_new_mode(),
+            emit_linenums="DEBUG" in MODE,  # a debugger shows lines of the .pyx
+            nthreads=CORES if sys.platform == "linux" else 0,
+            include_path=["src"],
+            compiler_directives={
+                "language_level": 3,
+                "boundscheck": False,
+                "wraparound": False,
+                "cdivision": True,
+                "initializedcheck": False,
+            },
+        ),
+        cmdclass={"build_ext": BuildKernels},
+    )

@@ -18,9 +18,16 @@ from packaging.metadata import Metadata
 ROOT = Path(__file__).parents[1]
 PACKAGE = "eigensieve/"
 VERSION_FILE = f"{PACKAGE}_version.py"
+COMPILED = (".so", ".pyd")
 NOTES = {f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")}
-IN_THE_SDIST = NOTES | {"LICENSE", "CITATION.cff", "pyproject.toml", "setup.py", "conftest.py"}
-IN_THE_SDIST |= {"tests/conftest.py", "docs/conf.py", "benchmarks/__init__.py"}
+IN_THE_SDIST = NOTES | {"LICENSE", "CITATION.cff", "pyproject.toml", "conftest.py"}
+IN_THE_SDIST |= {
+    "setup.py",
+    "MANIFEST.in",
+    "tests/conftest.py",
+    "docs/conf.py",
+    "benchmarks/__init__.py",
+}
 
 
 def package_files() -> set[str]:
@@ -61,8 +68,10 @@ def check_wheel(path: Path) -> tuple[str, list[str]]:
         written = archive.read(VERSION_FILE).decode()
     inside = {name for name in names if not name.startswith(f"{info}/")}
     said = complaints_about(metadata, version)
-    compiled = {name for name in inside if name.endswith((".so", ".pyd"))}
+    compiled = {name for name in inside if name.endswith(COMPILED)}
     kernels = {name.removesuffix(".pyx") for name in package_files() if name.endswith(".pyx")}
+    if len(compiled) > len(kernels):
+        said.append(f"{len(compiled)} compiled files of {len(kernels)} kernels")
     said += [f"{name} is missing" for name in sorted(package_files() - inside)]
     said += [f"{name} is not compiled" for name in sorted(kernels - {stem(c) for c in compiled})]
     said += [
@@ -82,7 +91,9 @@ def check_sdist(path: Path, version: str) -> list[str]:
         assert metadata is not None
         said = complaints_about(metadata.read(), version)
     wanted = {*IN_THE_SDIST, *(f"src/{name}" for name in package_files())}
-    return said + [f"{name} is missing" for name in sorted(wanted - names)]
+    said += [f"{name} is missing" for name in sorted(wanted - names)]
+    built = {name for name in names if name.endswith((*COMPILED, ".cpp"))}
+    return said + [f"{name} does not belong there" for name in sorted(built)]
 
 
 def main(folder: Path) -> None:

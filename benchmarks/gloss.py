@@ -11,7 +11,7 @@ faster of scikit-learn's lasso_path and MultiTaskLasso counts; with two classes 
 of scikit-learn and skglm, which the problem then is. skglm compiles before the clock starts; what
 that takes is printed.
 
-First fit: a fresh process, kernels in the cache, from the start of the interpreter to a fitted
+First fit: a fresh process, from the start of the interpreter to a fitted
 GroupLassoLDA. Wide: 150 samples x 50,000 columns, a process each: seconds of gloss_path, and the
 peak memory with X, less that of the libraries, as a multiple of X.
 """
@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
-    es.gloss_path(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 3)  # compiled
+    es.gloss_path(np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 3)  # imported
     # rivals that do not converge at a loose tolerance say so: their figures do, too
     warnings.simplefilter("ignore")
     for name in options.sets.split(","):

@@ -1,7 +1,7 @@
 """Proof files: what writing and checking them costs, against the search without one.
 
-``OPENBLAS_NUM_THREADS=1 python -m benchmarks.proofs`` (EIGENSIEVE_DATA), CPU seconds after the
-kernels are compiled: the search alone; search and proof; the check; their ratios to the search.
+``OPENBLAS_NUM_THREADS=1 python -m benchmarks.proofs`` (EIGENSIEVE_DATA), CPU
+seconds: the search alone; search and proof; the check; their ratios to the search.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def measure(name: str, pencil: es.Pencil, k: Any, criterion: str, table: dict[st
 
 
 def main() -> None:
-    """All lines; the first problem of each kind is solved once before, for the compiler."""
+    """All lines; the first problem of each kind is solved once before, for the imports."""
     rng = np.random.default_rng(0)
     warm = rng.normal(size=(30, 20))
     for k, criterion in ((3, "logdet"), (3, "trace"), (3, "lambda_max")):

@@ -115,7 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=20, help="of every kind")
     pairs = parser.parse_args().pairs
-    for rank_one in (True, False):  # imports and compilers are not timed
+    for rank_one in (True, False):  # imports are not timed
         A, B = draw_pairs(1, np.random.default_rng(0), 12, rank_one=rank_one)
         for solver in ("greedy", "exact", "dc"):
             es.solve(es.Pencil(A[0], B[0]), 4, solver)

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.study [--rows 60] [--columns 50000]``: writes a table of noise in which 20
 columns matter, reads it (seconds), and runs `eigensieve fit` on it with default settings on all
-cores (seconds, peak memory), in a process of its own with a warm kernel cache. Then, on
+cores (seconds, peak memory), in a process of its own. Then, on
 100 x 2,000, `es.study` with n_jobs 1 and 2, against a loop over the same splits with
 scikit-learn pieces (StandardScaler, then SparseLDA for every k by itself, as GridSearchCV would).
 """

@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     print(f"eigensieve {es.__version__}, numpy {np.__version__}")
-    es.basis_pursuit(np.eye(3, 5), np.ones(3))  # compiled outside the clock
+    es.basis_pursuit(np.eye(3, 5), np.ones(3))  # imported outside the clock
     for name in options.sets.split(","):
         compare_speed(name, options.repeats)
     print()

@@ -43,7 +43,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 @pytest.fixture(autouse=True)
 def hangs_are_loud() -> Iterator[None]:
-    faulthandler.dump_traceback_later(120, exit=True)
+    faulthandler.dump_traceback_later(600, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
 

@@ -20,7 +20,7 @@ from tests.studies.whole import as_bytes, plain_study
 
 
 def main() -> None:
-    plain_study()  # compiled code is loaded once, and inherited
+    plain_study()  # modules are loaded once, and inherited
     answer("ready")
     for line in sys.stdin:
         order = json.loads(line)

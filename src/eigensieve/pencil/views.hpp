@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -28,7 +29,7 @@ inline void check(bool) {}
 // Memory is asked for in bytes that can be counted: what cannot be had is a MemoryError.
 template <class T>
 std::shared_ptr<T[]> allocate(Index rows, Index columns) {
-    if (rows < 0 || columns < 0 || (columns && rows > PTRDIFF_MAX / (columns * Index(sizeof(T)))))
+    if (rows < 0 || columns < 0 || (columns && rows > PTRDIFF_MAX / Index(sizeof(T)) / columns))
         throw std::bad_alloc();
     return std::shared_ptr<T[]>(new T[rows * columns]);
 }
@@ -189,8 +190,8 @@ inline Index argmax(Vector<double> x) {
     return best;
 }
 
-// Long loops run as wide as the CPU allows, chosen when the package is loaded; a fused multiply-add
-// is not among the choices, so the numbers are the same everywhere.
+// Long loops run on four numbers at a time where the CPU can, which is found out when the module is
+// loaded (x86-64 with glibc); a fused multiply-add is no choice, so the numbers are the same.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EIGENSIEVE_WIDE __attribute__((target_clones("avx2", "default")))
 #else

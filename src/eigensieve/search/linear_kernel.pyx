@@ -12,6 +12,8 @@ cdef double largest_ratio(Matrix[double] A, Matrix[double] B, Vector[Index] chos
     cdef Index n = chosen.size, i, j
     cdef NewMatrix[double] U = NewMatrix[double](n, n), C = NewMatrix[double](n, n)
     cdef NewVector[double] values = NewVector[double](n)
+    if n == 0:
+        return -INFINITY
     for i in range(n):
         for j in range(n):
             U[i][j] = B[chosen[i]][chosen[j]]

@@ -59,8 +59,9 @@ def solve_pairs(A, B, orders):
     pairs, m, n = orders.shape
     values = np.empty((pairs, m + OPTIMUM + 1, n))
     for i in range(pairs):
-        a, b, out = matrix(A[i]), matrix(B[i]), matrix(values[i], write=True)
-        rankings = index_matrix(orders[i])
+        A_i, B_i, orders_i, values_i = A[i], B[i], orders[i], values[i]  # views keep no arrays
+        a, b, out = matrix(A_i), matrix(B_i), matrix(values_i, write=True)
+        rankings = index_matrix(orders_i)
         with nogil:
             (<SolvePair> solve_pair)(a, b, rankings, out)
     return values

@@ -40,7 +40,7 @@ def tasks(protocol: dict[str, Any]) -> list[dict[str, Any]]:
 
 def work(method: str, n: int, seeds: list[int]) -> list[float]:
     """Seconds of every problem."""
-    _solve(method, random_problem(10, 0))  # what is compiled or imported is not timed
+    _solve(method, random_problem(10, 0))  # what is imported is not timed
     return [fastest(method, random_problem(n, seed)) for seed in seeds]
 
 

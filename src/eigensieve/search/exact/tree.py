@@ -311,7 +311,7 @@ class _NodeBatch:
     """A tree that travels.
 
     Its arrays get memory of their own where it arrives. dask would leave them where they lie in
-    the message, not always aligned: kernels would be compiled anew for those.
+    the message, not always aligned: kernels would refuse those.
     """
 
     tree: Tree
