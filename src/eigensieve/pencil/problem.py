@@ -106,7 +106,8 @@ class Problem:
     def blocks_and_needs(self) -> tuple[np.ndarray, np.ndarray]:
         """The block of every feature, and how many each block gives; one block without quotas."""
         if self.quota is None:
-            return np.zeros(self.pencil.size, dtype=np.int64), np.array([self.k])
+            needs = np.array([self.k], dtype=np.int64)
+            return np.zeros(self.pencil.size, dtype=np.int64), needs
         assert self.pencil.blocks is not None
         needs = np.zeros(max(self.quota) + 1, dtype=np.int64)
         for block, most in self.quota.items():

@@ -17,6 +17,7 @@
 namespace eigensieve {
 
 using Index = std::ptrdiff_t;
+static_assert(sizeof(Index) == 8, "eigensieve needs a 64-bit system: indices are those of np.int64");
 
 #ifdef EIGENSIEVE_CHECK_BOUNDS
 inline void check(bool holds) {
@@ -83,6 +84,10 @@ struct Matrix {
         some.data += start;
         some.columns = stop - start;
         return some;
+    }
+    // of matrices that lie one below the other, each with so many rows
+    Matrix layer(Index place, Index height) const {
+        return part(place * height, (place + 1) * height);
     }
     void fill(T value) const {
         for (Index i = 0; i < rows; ++i) (*this)[i].fill(value);

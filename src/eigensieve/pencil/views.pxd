@@ -28,6 +28,7 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
         Vector[T] operator[](Index)
         Matrix[T] part(Index, Index)
         Matrix[T] across(Index, Index)
+        Matrix[T] layer(Index, Index)
         void fill(T)
         void assign(Matrix[T])
 
@@ -70,5 +71,4 @@ cdef Matrix[Flag] flag_matrix(object array, bint write=*) except *
 cdef object array_of(Vector[double] x)
 cdef object array_of_matrix(Matrix[double] M)
 cdef object array_of_indices(Vector[Index] x)
-cdef object array_of_flags(Vector[Flag] x)
 cdef object array_of_flag_matrix(Matrix[Flag] M)

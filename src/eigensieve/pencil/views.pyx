@@ -9,7 +9,7 @@ import numpy as np
 
 
 cdef (void*, Index, Index) look(
-    object array, const char* kinds, Index itemsize, int ndim, bint write
+    object array, const char* kinds, Index itemsize, str dtype, int ndim, bint write
 ) except *:
     """Where the numbers of an array lie, its rows and its columns; TypeError if it is another."""
     cdef Py_buffer buffer
@@ -25,8 +25,8 @@ cdef (void*, Index, Index) look(
             or buffer.itemsize != itemsize
         ):
             raise TypeError(
-                f"a kernel takes {ndim}-dimensional arrays of type {kinds.decode()!r} here, not "
-                f"{buffer.ndim}-dimensional ones of type {buffer.format.decode()!r}"
+                f"a kernel takes a {ndim}-dimensional array of {dtype} here, not a "
+                f"{buffer.ndim}-dimensional one of {np.asarray(array).dtype}"
             )
         columns = buffer.shape[ndim - 1]
         if ndim == 2:
@@ -37,32 +37,32 @@ cdef (void*, Index, Index) look(
 
 
 cdef Vector[double] vector(object array, bint write=False) except *:
-    data, _, size = look(array, b"d", sizeof(double), 1, write)
+    data, _, size = look(array, b"d", sizeof(double), "float64", 1, write)
     return Vector[double](<double*> data, size)
 
 
 cdef Matrix[double] matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, b"d", sizeof(double), 2, write)
+    data, rows, columns = look(array, b"d", sizeof(double), "float64", 2, write)
     return Matrix[double](<double*> data, rows, columns)
 
 
 cdef Vector[Index] indices(object array, bint write=False) except *:
-    data, _, size = look(array, b"lq", sizeof(Index), 1, write)
+    data, _, size = look(array, b"lq", sizeof(Index), "int64", 1, write)
     return Vector[Index](<Index*> data, size)
 
 
 cdef Matrix[Index] index_matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, b"lq", sizeof(Index), 2, write)
+    data, rows, columns = look(array, b"lq", sizeof(Index), "int64", 2, write)
     return Matrix[Index](<Index*> data, rows, columns)
 
 
 cdef Vector[Flag] flags(object array, bint write=False) except *:
-    data, _, size = look(array, b"b?", sizeof(Flag), 1, write)
+    data, _, size = look(array, b"b?", sizeof(Flag), "int8 or bool", 1, write)
     return Vector[Flag](<Flag*> data, size)
 
 
 cdef Matrix[Flag] flag_matrix(object array, bint write=False) except *:
-    data, rows, columns = look(array, b"b?", sizeof(Flag), 2, write)
+    data, rows, columns = look(array, b"b?", sizeof(Flag), "int8 or bool", 2, write)
     return Matrix[Flag](<Flag*> data, rows, columns)
 
 
@@ -81,12 +81,6 @@ cdef object array_of_matrix(Matrix[double] M):
 cdef object array_of_indices(Vector[Index] x):
     array = np.empty(x.size, dtype=np.int64)
     indices(array, write=True).assign(x)
-    return array
-
-
-cdef object array_of_flags(Vector[Flag] x):
-    array = np.empty(x.size, dtype=np.int8)
-    flags(array, write=True).assign(x)
     return array
 
 

@@ -143,13 +143,14 @@ cdef inline (double, double, double) top_sum(Vector[double] values, Index k) noe
     cdef NewVector[double] order = sorted(values)
     cdef Index i, n = values.size
     cdef double total = 0.0
+    if not 0 < k <= n:
+        fail("a sum of the largest is wanted of none, or of more than there are")
     for i in range(n - k, n):
         total += order[i]
     return total, order[n - k], order[n - k - 1] if k < n else -INFINITY
 
 
 cdef double largest_ratio(Matrix[double] A, Matrix[double] B, Vector[Index] chosen) noexcept nogil
-cdef void eigenvalues(Matrix[double] M, Vector[double] values) noexcept nogil
 cdef void eigenvectors(Matrix[double] M, Vector[double] values) noexcept nogil
 cdef void multiply(
     Matrix[double] A, bint turn_A, Matrix[double] B, bint turn_B, Matrix[double] out

@@ -78,7 +78,7 @@ cdef void multiply(
     cdef char* for_a = b"T" if turn_A else b"N"
     cdef char* for_b = b"T" if turn_B else b"N"
     cdef char* other
-    if k == 0:
+    if m == 0 or n == 0 or k == 0:
         out.fill(0.0)
     elif m == 1 and n == 1:
         out.data[0] = ddot(&k, A.data, &a_step, B.data, &b_step)
@@ -87,7 +87,7 @@ cdef void multiply(
         dgemv(other, &a_rows, &a_columns, &unit, A.data, &a, B.data, &b_step, &zero, out.data, &c)
     elif m == 1:
         dgemv(for_b, &b_rows, &b_columns, &unit, B.data, &b, A.data, &a_step, &zero, out.data, &one)
-    elif m > 0 and n > 0:
+    else:
         dgemm(for_b, for_a, &n, &m, &k, &unit, B.data, &b, A.data, &a, &zero, out.data, &c)
 
 

@@ -189,7 +189,7 @@ cdef double exchange(
 ) noexcept nogil:
     """Exchange one of the first k features for another, the best pair first, while that helps.
 
-    The order changes; the value of its first k.
+    The order changes. Returns the value of its first k.
     """
     cdef Index i, j, old, out, into
     cdef double best, new
@@ -237,14 +237,14 @@ cdef double find_above(
 ) noexcept nogil:
     """The value of a set of at most k features, if there is one above the level; else 0.
 
-    Depth first: N[m] is the Schur complement of N[0] = level * B - A after m features, on those
-    that come later. No set below a node is above the level where N is positive definite on them.
+    Depth first: layer m of N is the Schur complement of layer 0, level * B - A, after m features,
+    on those that come later. No set below a node is above the level where N is positive definite on them.
     """
     cdef Index n = N.columns, k = N.rows // n, m = 0, i, j
     cdef double floor = ROUND_OFF * level, pivot, value
     cdef NewVector[Index] chosen = NewVector[Index](k, 0), end = NewVector[Index](k)
     cdef NewMatrix[double] scratch = NewMatrix[double](n, n)
-    cdef Matrix[double] now = N.part(0, n), later
+    cdef Matrix[double] now = N.layer(0, n), later
     end[0] = min(n - k + 1, definite_from(now, 0, floor, scratch))
     while m >= 0:
         i = chosen[m]
@@ -253,7 +253,7 @@ cdef double find_above(
             if m >= 0:
                 chosen[m] += 1
             continue
-        now = N.part(m * n, (m + 1) * n)
+        now = N.layer(m, n)
         pivot = max(now[i][i], floor)
         for j in range(i + 1, n):
             if now[j][j] - now[i][j] * now[i][j] / pivot <= floor:
@@ -264,7 +264,7 @@ cdef double find_above(
         if m + 2 >= k:
             chosen[m] += 1
             continue
-        later = N.part((m + 1) * n, (m + 2) * n)
+        later = N.layer(m + 1, n)
         eliminate_first(now, later, i, pivot)
         m += 1
         chosen[m] = i + 1

@@ -109,7 +109,7 @@ class Tree(Protocol):
         """Search below a node, depth first: some hundredths of a second.
 
         How many nodes it visits depends on the problem alone, never on the clock. ``counts`` takes
-        the audit, see search/exact/coverage_kernel.py; it is empty where none is wanted.
+        the audit, see search/exact/coverage_kernel.pxd; it is empty where none is wanted.
         """
         ...
 

@@ -236,11 +236,6 @@ cdef double explain(Matrix[double] K, Index m, bint is_log) noexcept nogil:
     return value
 
 
-cdef inline Matrix[double] layer(Matrix[double] pile, Index level, Index rows) noexcept nogil:
-    """One of the matrices, of so many rows each, that a level of the dive has."""
-    return pile.part(level * rows, (level + 1) * rows)
-
-
 cdef (Index, Index) dive(
     LeapsProblem& problem, Log& log, Rest& rest, Vector[Flag] state, Index need, Index limit,
     Matrix[Flag] states, Vector[double] bounds,
@@ -278,7 +273,7 @@ cdef (Index, Index) dive(
     room.left, room.values = NewVector[double](u), NewVector[double](u)
     room.places = NewVector[Index](u)
 
-    P, second, diag = layer(Ps, 0, u), layer(seconds, 0, rows), layer(diags, 0, 2)
+    P, second, diag = Ps.layer(0, u), seconds.layer(0, rows), diags.layer(0, 2)
     P.assign(rest.P)
     second.assign(rest.second)
     for a in range(u):
@@ -306,7 +301,7 @@ cdef (Index, Index) dive(
         places[level] = i + 1
         size_now[0] -= 1
         left = slack - cost[i]
-        P, second, diag = layer(Ps, level, u), layer(seconds, level, rows), layer(diags, level, 2)
+        P, second, diag = Ps.layer(level, u), seconds.layer(level, rows), diags.layer(level, 2)
         if left <= 0.0 or count_stuck(kind, P, second, diag, i, m, left) > k - i:
             record_closed(log.counts, log.strides, size_now, need_now, 1)
             continue
@@ -322,12 +317,12 @@ cdef (Index, Index) dive(
             continue
         child, m = level + 1, m - i - 1
         chosen.part(here - i, here).assign(own.part(0, i))
-        P_new, second_new = layer(Ps, child, u), layer(seconds, child, rows)
+        P_new, second_new = Ps.layer(child, u), seconds.layer(child, rows)
         delete(kind, P, second, i, m, P_new, second_new)
         if not deletion_costs(kind, P_new, second_new, m, costs[child]):
             return nodes, LOST
         index[child].part(0, m).assign(own.part(i + 1, i + 1 + m))
-        diag = layer(diags, child, 2)
+        diag = diags.layer(child, 2)
         sort_front(P_new, second_new, costs[child], index[child], diag, m, k - i + 1)
         sizes[child], needs[child], places[child] = m, k - i, 0
         n_chosen[child], tops[child] = here, tops[level] - cost[i]
@@ -354,7 +349,7 @@ cdef void offer(
     cdef NewVector[Flag] mask
     while True:
         b = argmax(values.part(0, added.size))
-        if values[b] <= log.record[0]:
+        if values[b] <= log.record[0] or values[b] == -INFINITY:
             return
         mask = chosen_mask(state)
         for a in range(chosen.size):

@@ -72,7 +72,6 @@ class LeapsTree:
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         """Search below a node, until its number of nodes is reached; see node_kernel.pyx."""
-
         p = self.features.size
         best, record = np.zeros(p, dtype=np.bool_), np.array([order.cut, order.step, -np.inf])
         log = Log(best, record, counts, self._strides)

@@ -35,7 +35,7 @@ cdef void decompose(Matrix[double] N, Vector[double] theta, Matrix[double] V) no
         root[j] = pow(N[j][j], -0.25)
     for i in range(u):
         for j in range(u):
-            V[i][j] = N[i][j] * root[j] * root[i]
+            V[i][j] = N[i][j] * root[j] * root[i]  # in this order: as LAPACK's triangle was rounded
     eigenvectors(V, theta)
 
 
@@ -134,7 +134,7 @@ cdef bint fix_by_inverse(
     cdef NewVector[Index] drop, allies
     cdef Vector[double] row
     cdef bint changed = True
-    if not (theta[0] < -HIDDEN_SHARE * largest and theta[1] > HIDDEN_SHARE * largest):
+    if u < 2 or not (theta[0] < -HIDDEN_SHARE * largest and theta[1] > HIDDEN_SHARE * largest):
         return True  # not one negative eigenvalue, or too close to call
     scaled, Q = NewMatrix[double](u, u), NewMatrix[double](u, u)
     for i in range(u):

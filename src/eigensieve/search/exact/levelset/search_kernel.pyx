@@ -101,7 +101,7 @@ cdef (Index, Index) examine(
     Problem& problem, double level, Vector[Flag] state, Vector[Index] sizes, Vector[Index] needs,
     NewVector[Index]& better,
 ) noexcept nogil:
-    """CLOSED, or BRANCH and the feature; or a set above the level, if ``better`` is not empty then.
+    """CLOSED, or BRANCH and the feature; ``better`` gets a set above the level, or nothing.
 
     ``state`` changes where features are fixed. ``sizes`` and ``needs`` get how many features of
     every block are free and needed.
@@ -272,11 +272,12 @@ cdef (Index, double, double) reduce_level(
     Matrix[double] A, Matrix[double] B, double level, Vector[Index] inside, Vector[Index] free,
     Vector[double] reach, Matrix[double] N,
 ) noexcept nogil:
-    """N gets its Schur complement on the free features; how many pivots were positive.
+    """``N`` gets the Schur complement of level * B - A on the free features.
 
-    Fewer than ``inside`` holds means that the features up to that pivot exceed the level,
-    or that double precision cannot tell; such a pivot is replaced by the least one. That is the
-    second, and the last is how far the lifted N may exceed the level unseen.
+    Returns how many pivots of ``inside`` were positive before the first that was not, the least
+    pivot allowed, and how far the sets may exceed the level unseen. Fewer pivots than ``inside``
+    has mean that the features up to that one exceed the level, or that double precision cannot
+    tell; every pivot that is not positive is replaced by the least one.
     """
     cdef Index f = inside.size, u = free.size, n = f + u, i, j, c, positive = f
     cdef NewVector[Index] order = join(inside, free)

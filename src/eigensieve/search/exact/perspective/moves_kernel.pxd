@@ -5,7 +5,7 @@ from .weights_kernel cimport WeightProblem
 cdef extern from *:
     """
     // Relative rounding of a value.
-    static const double MARGIN = 1e-11;
+    static constexpr double MARGIN = 1e-11;
     """
     const double MARGIN
 

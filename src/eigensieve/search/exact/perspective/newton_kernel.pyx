@@ -1,6 +1,6 @@
 """Steps on the weights of the perspective relaxation: curvature, Newton, projection."""
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 
 from ....pencil.views cimport copy_of, sum
 from ...linear_kernel cimport factorize, multiply, solve, solve_lower
@@ -31,7 +31,7 @@ cdef Scratch make_scratch(WeightProblem& problem, Index most) noexcept nogil:
 cdef void project(Vector[double] v, double k) noexcept nogil:
     """v <- the nearest point with entries in [0, 1] that sum to k, in place."""
     cdef Index i, inside
-    cdef double low = v[0], high = v[0], middle, total
+    cdef double low = INFINITY, high = -INFINITY, middle, total
     for i in range(v.size):
         low = min(low, v[i])
         high = max(high, v[i])

@@ -24,9 +24,9 @@ cdef enum:
 cdef extern from *:
     """
     // A relaxation is solved when its bound is this close to its value.
-    static const double SOLVED = 1e-7;
+    static constexpr double SOLVED = 1e-7;
     // A relaxation that lies above the cut is solved to this share of the difference only.
-    static const double HOPELESS = 0.05;
+    static constexpr double HOPELESS = 0.05;
     """
     const double SOLVED, HOPELESS
 
@@ -215,7 +215,7 @@ cdef Visit visit(
     cdef Relaxed relaxed
     cdef Visit node
     cdef bint is_tuned = False, matters
-    cdef double margin, value, ceiling, ub, least = D[0]
+    cdef double margin, value, ceiling, ub, least = INFINITY
     for i in range(D.size):
         least = min(least, D[i])
     margin = MARGIN + 8.0 * k * EPS / least

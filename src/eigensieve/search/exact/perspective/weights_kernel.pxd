@@ -11,7 +11,7 @@ from ....pencil.views cimport (
 cdef extern from *:
     """
     // Weights below this are zero.
-    static const double WEIGHTLESS = 1e-9;
+    static constexpr double WEIGHTLESS = 1e-9;
     """
     const double WEIGHTLESS
 
@@ -60,5 +60,6 @@ cdef inline Ground read_ground(object ground) except *:
     cdef Ground views
     B, H, k, logdet, counts, strides, stop = ground
     views.B, views.H, views.k, views.logdet = matrix(B), matrix(H), k, logdet
-    views.counts, views.strides, views.stop = indices(counts), index_matrix(strides), flags(stop)
+    views.counts = indices(counts, write=True)
+    views.strides, views.stop = index_matrix(strides), flags(stop)
     return views
