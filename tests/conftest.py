@@ -4,7 +4,7 @@ Where EIGENSIEVE_SKIPPED names a file, it gets the tests that missed a library o
 each: ``pytest @FILE`` runs them again.
 
 A test that needs the data folder asks for ``data_dir`` or ``load_data`` (the marker ``data`` then
-comes by itself); a test that needs a browser carries ``@pytest.mark.browser``; a test that needs a
+comes by itself; another test does not see the folder, as where there is none); a test that needs a browser carries ``@pytest.mark.browser``; a test that needs a
 library asks for it by ``importorskip``. Where EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data
 test fails the session.
 """
@@ -38,6 +38,13 @@ def ctrl_c_works() -> None:
     """A shell starts background jobs with Ctrl-C ignored: tests that press it would never end."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def no_data_unasked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What passes beside the data folder passes without it, too."""
+    if "data_dir" not in request.fixturenames:
+        monkeypatch.delenv("EIGENSIEVE_DATA", raising=False)
 
 
 @pytest.fixture(scope="session")

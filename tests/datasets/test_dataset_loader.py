@@ -93,7 +93,6 @@ def test_broken_files(folder: Path) -> None:
             load_table(name)
 
 
-@pytest.mark.data
 def test_the_data_folder(data_dir: Path) -> None:
     table = load_table("colon")
     assert table.X.shape == (62, 2000)

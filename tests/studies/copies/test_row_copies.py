@@ -93,7 +93,7 @@ def test_known_tables() -> None:
     assert pairs_in(load_table("digits").X) == []
 
 
-@pytest.mark.data
+@pytest.mark.usefixtures("data_dir")
 def test_known_tables_of_the_data_folder() -> None:
     """SRBCT has samples measured twice; no other of the gene tables has."""
     X = load_table("ionosphere").X
