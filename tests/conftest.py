@@ -3,10 +3,10 @@
 Where EIGENSIEVE_SKIPPED names a file, it gets the tests that missed a library or a browser, a line
 each: ``pytest @FILE`` runs them again.
 
-A test that needs the data folder asks for ``data_dir`` or ``load_data`` (the marker ``data`` then
-comes by itself; another test does not see the folder, as where there is none); a test that needs a browser carries ``@pytest.mark.browser``; a test that needs a
-library asks for it by ``importorskip``. Where EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data
-test fails the session.
+A test that needs the data folder asks for ``data_dir`` or ``load_data``. The marker ``data`` then
+comes by itself; other tests do not see the folder, as where there is none. A test that needs a
+browser carries ``@pytest.mark.browser``; a test that needs a library asks for it by
+``importorskip``. Where EIGENSIEVE_REQUIRE_DATA is set (CI), a skipped data test fails the session.
 """
 
 from __future__ import annotations
