@@ -158,6 +158,7 @@ A2 = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
         (np.zeros((0, 3)), np.zeros(0), "nothing to solve"),
         (np.zeros((2, 0)), np.zeros(2), "nothing to solve"),
         (A2, np.zeros((2, 0)), "nothing to solve"),
+        ([[1.2e308, 1.5e308]], [1.0], r"up to 1\.5e\+308, too large.*divide A and b"),
         ([["one"]], [1.0], "numbers only"),
         ([[1.0, 2.0], [3.0]], [1.0, 1.0], "numbers only"),
     ],
@@ -185,6 +186,19 @@ def test_wrong_data_are_refused(A: Any, b: Any, message: str) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         es.basis_pursuit(A2, [1.0, 1.0], **options)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "solver"), [("l1", "simplex"), ("l1", "bregman"), ("l21", "simplex")]
+)
+@pytest.mark.parametrize("b", [np.zeros(2), np.zeros((2, 3))])
+def test_nothing_is_made_of_nothing(penalty: str, solver: str, b: np.ndarray) -> None:
+    """A zero matrix has no rows to pursue."""
+    for A in (np.zeros((2, 4)), A2):
+        found = es.basis_pursuit(A, b, penalty=penalty, solver=solver)
+        found.verify(A, b)
+        assert found.is_certified
+        assert not found.x.any()
 
 
 @pytest.mark.parametrize("wrap", [sparse.csr_array, aslinearoperator])

@@ -188,7 +188,7 @@ def _pursue_rows(rows: np.ndarray, target: np.ndarray, budget: Budget) -> Answer
     They are rotated to as few as the target's rank: of one column the norm is the l1 norm.
     """
     left, sizes, turn = linalg.svd(target, full_matrices=False)
-    rank = max(1, int(np.count_nonzero(sizes > RANK_TOL * sizes[0])))
+    rank = max(1, int(np.count_nonzero(sizes > RANK_TOL * sizes.max(initial=0.0))))
     few = left[:, :rank] * sizes[:rank]
     answer = solve_simplex(rows, few, budget)
     if rank > 1 and answer.stopped is None:

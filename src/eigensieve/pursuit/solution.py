@@ -218,10 +218,17 @@ class OrthonormalForm:
 
 
 def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
-    """Euclidean lengths, without over- or underflow; 1 for rows of zeros."""
+    """Euclidean lengths, without underflow; 1 for rows of zeros."""
     largest = np.abs(A).max(axis=1)
     largest[largest == 0.0] = 1.0
-    return largest * np.maximum(np.linalg.norm(A / largest[:, None], axis=1), 1.0)
+    with np.errstate(over="ignore"):
+        lengths = largest * np.maximum(np.linalg.norm(A / largest[:, None], axis=1), 1.0)
+    if not np.isfinite(lengths).all():
+        raise InputError(
+            f"A has entries up to {largest.max():.3g}, too large for the length of a row; divide "
+            "A and b by a number such as their largest entry"
+        )
+    return lengths
 
 
 def judge(
