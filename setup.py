@@ -17,7 +17,7 @@ from setuptools.errors import CCompilerError, PlatformError
 ROOT = Path(__file__).parent
 VIEWS = Path("src/eigensieve/pencil")  # views.hpp
 MODES = ("CHECK_BOUNDS", "SANITIZE", "DEBUG")
-MODE = " ".join(name for name in MODES if os.environ.get(f"EIGENSIEVE_{name}"))
+MODE = " ".join(name for name in MODES if os.environ.get(f"EIGENSIEVE_{name}", "0") not in ("", "0"))
 BUILT_BY = Path("build/kernels.txt")  # the mode of the last build: another one builds all anew
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -86,6 +86,7 @@ def is_new_mode() -> bool:
 
 
 if __name__ == "__main__":  # Cython's processes may import this file
+    os.chdir(ROOT)
     setup(
         ext_modules=cythonize(
             kernels(),

@@ -101,7 +101,7 @@ def kernel_jobs(folder: Path) -> Iterator[Job]:
         home, name = label.split(":")
         module = importlib.import_module(home)
         for before in every[:: -(-len(every) // MAX_CALLS)]:
-            args = named(before, module)
+            args = named(before)
             yield label.removeprefix("eigensieve."), partial(getattr(module, name), *args)
 
 
@@ -119,7 +119,7 @@ def work(options: argparse.Namespace) -> None:
     every = list(jobs(options.only))
     if options.calls:
         every += kernel_jobs(options.calls)
-    for _, job in every:  # where there is something to compile, it is done now
+    for _, job in every:  # what only a first call does is not timed
         copy.deepcopy(job)()
     print("ready", flush=True)
     for _ in sys.stdin:

@@ -92,15 +92,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def named(value: Any, home: types.ModuleType | None = None) -> Any:
-    """The way back from `plain`; numba compiled for the classes that the kernel's module has."""
+def named(value: Any) -> Any:
+    """The way back from `plain`."""
     if not isinstance(value, tuple):
         return value
-    fields, parts = tuple(value[0]), [named(part, home) for part in value[1]]
-    known = (
-        kind for kind in vars(home or types).values() if getattr(kind, "_fields", None) == fields
-    )
-    return (next(known, None) or namedtuple("Fields", fields))(*parts) if fields else tuple(parts)
+    fields, parts = tuple(value[0]), [named(part) for part in value[1]]
+    return namedtuple("Fields", fields)(*parts) if fields else tuple(parts)
 
 
 def run_genes() -> None:

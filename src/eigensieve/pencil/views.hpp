@@ -58,6 +58,12 @@ struct Vector {
     }
 };
 
+// A flag that another thread may raise meanwhile: it is read anew every time.
+inline bool is_raised(Vector<signed char> flag) {
+    check(flag.size > 0);
+    return *static_cast<const volatile signed char *>(flag.data);
+}
+
 template <class T>
 struct Matrix {
     T *data = nullptr;

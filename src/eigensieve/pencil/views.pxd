@@ -55,6 +55,8 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
     void add_four_rows(Vector[double] y, Vector[double] a, Matrix[double] M)
     double sum(Vector[double])
     Index count_all "eigensieve::sum"(Vector[Index])
+    bint is_raised(Vector[Flag])
+    void check(bint)  # does nothing but where indices are checked
     void fail(const char*)
 
 

@@ -96,7 +96,7 @@ cdef inline void solve(Matrix[double] U, Index n, Vector[double] x) noexcept nog
 
 
 cdef inline void invert_by_rows(Matrix[double] U, Index n, Matrix[double] P) noexcept nogil:
-    """As `invert`, slower, with other last digits: those that proof files were written with."""
+    """As `invert`, slower, with other last digits, on which the trees of perspective/ depend."""
     cdef Index i, j
     for j in range(n):
         P[j].part(0, n).fill(0.0)

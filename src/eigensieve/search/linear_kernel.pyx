@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, isfinite
 from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv
 from scipy.linalg.cython_lapack cimport dsyevd
 
-from ..pencil.views cimport indices, matrix
+from ..pencil.views cimport check, indices, matrix
 
 
 cdef double largest_ratio(Matrix[double] A, Matrix[double] B, Vector[Index] chosen) noexcept nogil:
@@ -50,6 +50,7 @@ cdef void decompose(char* job, Matrix[double] M, Vector[double] values) noexcept
     cdef char* triangle = b"L"
     cdef NewVector[double] work
     cdef NewVector[int] iwork
+    check(M.rows == M.columns == M.stride == values.size)
     for i in range(n):
         for j in range(n):
             if not isfinite(M[i][j]):
@@ -67,7 +68,10 @@ cdef void decompose(char* job, Matrix[double] M, Vector[double] values) noexcept
 cdef void multiply(
     Matrix[double] A, bint turn_A, Matrix[double] B, bint turn_B, Matrix[double] out
 ) noexcept nogil:
-    """out = A B, each transposed where ``turn`` says so. BLAS counts by columns: out' = B'A'."""
+    """out = A B, each transposed where ``turn`` says so. BLAS counts by columns: out' = B'A'.
+
+    It has a routine for every shape; which one is taken decides the last digits.
+    """
     cdef int m = <int> out.rows, n = <int> out.columns
     cdef int k = <int> (A.rows if turn_A else A.columns)
     cdef int a = <int> A.stride, b = <int> B.stride, c = <int> out.stride, one = 1
@@ -78,6 +82,8 @@ cdef void multiply(
     cdef char* for_a = b"T" if turn_A else b"N"
     cdef char* for_b = b"T" if turn_B else b"N"
     cdef char* other
+    check(k == (B.columns if turn_B else B.rows))
+    check(m == (A.columns if turn_A else A.rows) and n == (B.rows if turn_B else B.columns))
     if m == 0 or n == 0 or k == 0:
         out.fill(0.0)
     elif m == 1 and n == 1:

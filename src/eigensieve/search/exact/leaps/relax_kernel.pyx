@@ -20,14 +20,14 @@ cdef enum:
 
 cdef extern from *:
     """
-    static constexpr double LEAST_WEIGHT = 1e-5;
+    static constexpr double MIN_WEIGHT = 1e-5;
     // How far D stays inside B - D >= 0.
     static constexpr double INSIDE = 1e-7;
     """
-    const double LEAST_WEIGHT
+    const double MIN_WEIGHT
     const double INSIDE
 
-MIN_WEIGHT = LEAST_WEIGHT
+globals()["MIN_WEIGHT"] = MIN_WEIGHT  # for Python as well
 
 
 cdef bint inner_diagonal(
@@ -99,7 +99,7 @@ cdef void spread_weights(
             over = False
             for j in range(lo, hi):
                 if w[j] < 1.0:
-                    w[j] = max(w[j] * factor, LEAST_WEIGHT)
+                    w[j] = max(w[j] * factor, MIN_WEIGHT)
                     if w[j] > 1.0:
                         w[j] = 1.0
                         over = True

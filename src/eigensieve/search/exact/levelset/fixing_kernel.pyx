@@ -35,7 +35,7 @@ cdef void decompose(Matrix[double] N, Vector[double] theta, Matrix[double] V) no
         root[j] = pow(N[j][j], -0.25)
     for i in range(u):
         for j in range(u):
-            V[i][j] = N[i][j] * root[j] * root[i]  # in this order: as LAPACK's triangle was rounded
+            V[i][j] = N[i][j] * root[j] * root[i]
     eigenvectors(V, theta)
 
 

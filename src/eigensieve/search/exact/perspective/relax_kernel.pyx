@@ -11,8 +11,8 @@ f(w) + g'(v - w), g the gradient, v the best of all sets: the sum of the largest
 from libc.math cimport INFINITY, NAN, log1p, sqrt
 
 from ....pencil.views cimport (
-    Flag, NewMatrix, array_of, copy_of, copy_of_matrix, descending, pick, value_at_rank, vector,
-    where,
+    Flag, NewMatrix, array_of, copy_of, copy_of_matrix, descending, is_raised, pick, value_at_rank,
+    vector, where,
 )
 from ...linear_kernel cimport factorize, solve, solve_lower, solve_upper, top_sum
 from .newton_kernel cimport curvature, make_scratch, newton_step, with_free
@@ -223,7 +223,7 @@ cdef Relaxed maximise(
             break
         if value > cut and gap <= hopeless * (value - cut):
             break
-        if problem.stop[0]:
+        if is_raised(problem.stop):
             break
         value, t = improve(problem, w, g, kth, value, t, scratch, trial)
     if value == value:
@@ -343,7 +343,7 @@ cdef Relaxed maximise_in_parts(
             if not is_in[i] and g[i] > kth:
                 late = True
         if (
-            problem.stop[0]
+            is_raised(problem.stop)
             or found.bound <= cut
             or not late
             or (value > cut and bound - value <= hopeless * (value - cut))

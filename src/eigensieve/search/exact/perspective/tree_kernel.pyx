@@ -5,8 +5,8 @@ from libc.math cimport INFINITY
 
 from ....pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_flag_matrix,
-    array_of_indices, array_of_matrix, copy_of, copy_of_matrix, descending, flags, join, pick,
-    vector, where,
+    array_of_indices, array_of_matrix, copy_of, copy_of_matrix, descending, flags, is_raised, join,
+    pick, vector, where,
 )
 from ...linear_kernel cimport top_sum
 from ..coverage_kernel cimport FREE, IN, OUT, record_closed
@@ -145,7 +145,7 @@ cdef Found search_below(
     all_D[0].assign(diagonal)
     all_g[0].assign(hot)
     bounds[0] = bound
-    while n_open > 0 and visited < max_nodes and not (visited and ground.stop[0]):
+    while n_open > 0 and visited < max_nodes and not (visited and is_raised(ground.stop)):
         if horizon > -INFINITY:
             top = n_open - 1
             for i in range(n_open - 1, -1, -1):  # the latest of equals
