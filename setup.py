@@ -17,7 +17,7 @@ from setuptools.errors import CCompilerError, PlatformError
 ROOT = Path(__file__).parent
 VIEWS = Path("src/eigensieve/pencil")  # views.hpp
 MODES = ("CHECK_BOUNDS", "SANITIZE", "DEBUG")
-MODE = " ".join(name for name in MODES if os.environ.get(f"EIGENSIEVE_{name}", "0") not in ("", "0"))
+MODE = " ".join(m for m in MODES if os.environ.get(f"EIGENSIEVE_{m}", "0") not in ("", "0"))
 BUILT_BY = Path("build/kernels.txt")  # the mode of the last build: another one builds all anew
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
