@@ -203,7 +203,13 @@ class OrthonormalForm:
         left, sizes, rows = linalg.svd(scaled_rows, full_matrices=False)
         rank = int(np.count_nonzero(sizes > rank_tol * sizes.max(initial=0.0)))
         left, sizes, rows = left[:, :rank], sizes[:rank], rows[:rank]
-        scaled = b / unit[:, None]
+        with np.errstate(over="ignore"):
+            scaled = b / unit[:, None]
+        if not np.isfinite(scaled).all():
+            raise InputError(
+                "b is so large beside A that x is beyond the range of double precision; divide b "
+                "by a number such as its largest entry"
+            )
         coordinates = left.T @ scaled
         missed = np.abs(scaled - left @ coordinates).max(initial=0.0)
         if missed > max(rank_tol, INCONSISTENT) * np.abs(scaled).max(initial=0.0):
@@ -223,10 +229,11 @@ def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
     largest[largest == 0.0] = 1.0
     with np.errstate(over="ignore"):
         lengths = largest * np.maximum(np.linalg.norm(A / largest[:, None], axis=1), 1.0)
-    if not np.isfinite(lengths).all():
+    extreme = np.flatnonzero(~np.isfinite(lengths) | (lengths < np.finfo(float).tiny))
+    if extreme.size:
         raise InputError(
-            f"A has entries up to {largest.max():.3g}, too large for the length of a row; divide "
-            "A and b by a number such as their largest entry"
+            f"row {extreme[0]} of A has entries up to {largest[extreme[0]]:.3g}, too near to the "
+            "ends of double precision; multiply or divide that row of A and of b by a number"
         )
     return lengths
 
