@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import importlib
 import os
 import pickle
@@ -52,6 +53,19 @@ TESTS = [
 CLOSE = 1e-12
 
 
+class Recorded:
+    """A kernel that hands each call on to be written down; all else is asked of the kernel."""
+
+    def __init__(self, kernel: Callable[..., Any], record: Callable[..., Any]) -> None:
+        self.kernel, self.record = kernel, record
+
+    def __call__(self, *args: Any) -> Any:
+        return self.record(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.kernel, name)
+
+
 class Recorder:
     """A module of kernels that writes down its calls; among themselves kernels do not meet it."""
 
@@ -82,7 +96,7 @@ class Recorder:
                 file.write(call)
             return result
 
-        return record
+        return Recorded(kernel, record)
 
 
 def plain(value: Any) -> Any:
@@ -97,7 +111,12 @@ def named(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
     fields, parts = tuple(value[0]), [named(part) for part in value[1]]
-    return namedtuple("Fields", fields)(*parts) if fields else tuple(parts)
+    return make_class(fields)(*parts) if fields else tuple(parts)
+
+
+@functools.cache  # a compiler of kernels may work once for every class that it meets
+def make_class(fields: tuple[str, ...]) -> Callable[..., Any]:
+    return namedtuple("Fields", fields)
 
 
 def run_genes() -> None:
