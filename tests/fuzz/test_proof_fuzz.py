@@ -185,7 +185,7 @@ def test_forged_values(number: int, draws: st.DataObject, value: Any) -> None:
                 value = old * draws.draw(st.sampled_from([0.0, 0.5, 0.99, 1.01, 2.0, -1.0, 1e9]))
             elif isinstance(old, int) and draws.draw(st.integers(0, 3)):
                 value = old + draws.draw(st.sampled_from([-1, 1]))
-            inner[spot[-1]] = copy.deepcopy(value)  # it may be put into itself
+            inner[spot[-1]] = copy.deepcopy(value)  # a list may be put into itself
         except (KeyError, IndexError, TypeError):
             continue  # the first change took that place away
     write_proof(PATH, changed)

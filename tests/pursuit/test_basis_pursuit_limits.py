@@ -194,8 +194,8 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
     ("penalty", "solver"), [("l1", "simplex"), ("l1", "bregman"), ("l21", "simplex")]
 )
 @pytest.mark.parametrize("b", [np.zeros(2), np.zeros((2, 3))])
-def test_nothing_is_made_of_nothing(penalty: str, solver: str, b: np.ndarray) -> None:
-    """A zero matrix has no rows to pursue."""
+def test_a_target_of_zeros(penalty: str, solver: str, b: np.ndarray) -> None:
+    """Also of a zero matrix, whose orthonormal form has no rows."""
     for A in (np.zeros((2, 4)), A2):
         found = es.basis_pursuit(A, b, penalty=penalty, solver=solver)
         found.verify(A, b)

@@ -224,7 +224,7 @@ class OrthonormalForm:
 
 
 def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
-    """Euclidean lengths, without underflow; 1 for rows of zeros."""
+    """Euclidean lengths, 1 for rows of zeros; their inverses are finite, too."""
     largest = np.abs(A).max(axis=1)
     largest[largest == 0.0] = 1.0
     with np.errstate(over="ignore"):
@@ -232,8 +232,8 @@ def _lengths_of_rows(A: np.ndarray) -> np.ndarray:
     extreme = np.flatnonzero(~np.isfinite(lengths) | (lengths < np.finfo(float).tiny))
     if extreme.size:
         raise InputError(
-            f"row {extreme[0]} of A has entries up to {largest[extreme[0]]:.3g}, too near to the "
-            "ends of double precision; multiply or divide that row of A and of b by a number"
+            f"row {extreme[0]} of A has entries up to {largest[extreme[0]]:.3g}, too close to "
+            "the limits of double precision; multiply or divide that row of A and of b by a number"
         )
     return lengths
 
