@@ -238,7 +238,8 @@ cdef double find_above(
     """The value of a set of at most k features, if there is one above the level; else 0.
 
     Depth first: layer m of N is the Schur complement of layer 0, level * B - A, after m features,
-    on those that come later. No set below a node is above the level where N is positive definite on them.
+    on those that come later. No set below a node is above the level where N is positive definite on
+    them.
     """
     cdef Index n = N.columns, k = N.rows // n, m = 0, i, j
     cdef double floor = ROUND_OFF * level, pivot, value
