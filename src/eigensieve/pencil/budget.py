@@ -1,4 +1,4 @@
-"""Limits and progress: time, iterations, gap, Ctrl-C.
+"""Limits and progress: time, work, iterations, gap, Ctrl-C.
 
 A solver polls ``budget.stop()`` in its loop and returns what it has: nothing is
 lost to a time limit or an interrupt.
@@ -57,6 +57,7 @@ class Budget:
     max_iter: int | None = None
     interval: float = 0.1
     _start: float = field(default_factory=time.perf_counter, repr=False)
+    _work_left: float = field(default=np.inf, repr=False)
     _last: float = field(default=-1e9, repr=False)
     _interrupted: bool = field(default=False, repr=False)
 
@@ -78,7 +79,24 @@ class Budget:
             return Status.INTERRUPTED
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return Status.TIME_LIMIT
-        return None
+        return None if self._work_left > 0 else Status.GAP_LIMIT
+
+    def allow(self, work: float) -> None:
+        """From here on no more than so much may be spent; inf for no limit.
+
+        Work is arithmetic, roughly in units of a nanosecond. It is counted, not measured: where a
+        search ends by it depends on the problem alone, never on the machine.
+        """
+        self._work_left = work
+
+    def spend(self, work: float) -> None:
+        """Count work that was done. By one thread only: all others would see it at some time."""
+        self._work_left -= work
+
+    @property
+    def work_left(self) -> float:
+        """What may still be spent."""
+        return max(self._work_left, 0.0)
 
     @contextmanager
     def alarm(self) -> Iterator[np.ndarray]:

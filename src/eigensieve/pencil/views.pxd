@@ -48,8 +48,10 @@ cdef extern from "views.hpp" namespace "eigensieve" nogil:
     NewVector[T] join[T](Vector[T], Vector[T])
     NewVector[Index] where[T](Vector[T], T)
     NewVector[double] sorted(Vector[double])
+    NewVector[double] upper_values(Vector[double], Index)
     double value_at_rank(Vector[double], Index)
     NewVector[Index] descending(Vector[double])
+    NewVector[Index] largest(Vector[double], Index)  # first of all places
     Index argmax(Vector[double])
     void subtract(Vector[double] y, double a, Vector[double] x)
     void add_four_rows(Vector[double] y, Vector[double] a, Matrix[double] M)

@@ -6,7 +6,7 @@ Of a symmetric matrix the upper triangle is used. LAPACK's start-up costs more t
 
 from libc.math cimport INFINITY, sqrt
 
-from ..pencil.views cimport Index, Matrix, NewMatrix, NewVector, Vector, fail, sorted
+from ..pencil.views cimport Index, Matrix, NewMatrix, NewVector, Vector, fail, upper_values
 
 
 cdef inline bint factorize(Matrix[double] M, Index n, double floor) noexcept nogil:
@@ -140,14 +140,15 @@ cdef inline void invert(Matrix[double] U, Index n, Matrix[double] P) noexcept no
 
 cdef inline (double, double, double) top_sum(Vector[double] values, Index k) noexcept nogil:
     """The sum of the k largest, the k-th and the next largest (-inf if there is none)."""
-    cdef NewVector[double] order = sorted(values)
-    cdef Index i, n = values.size
+    cdef NewVector[double] top
+    cdef Index i, n = values.size, more = 1 if k < n else 0
     cdef double total = 0.0
     if not 0 < k <= n:
         fail("a sum of the largest is wanted of none, or of more than there are")
-    for i in range(n - k, n):
-        total += order[i]
-    return total, order[n - k], order[n - k - 1] if k < n else -INFINITY
+    top = upper_values(values, k + more)
+    for i in range(more, k + more):
+        total += top[i]
+    return total, top[more], top[0] if more else -INFINITY
 
 
 cdef double largest_ratio(Matrix[double] A, Matrix[double] B, Vector[Index] chosen) noexcept nogil

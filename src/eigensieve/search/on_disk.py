@@ -44,8 +44,7 @@ def solve_on_disk(
 ) -> Solution:
     """The solution of a solver that `check_on_disk` lets through."""
     assert solver.solve is not None
-    assert solver.on_disk is not None  # see check_on_disk
-    if solver.on_disk.screen is None:
+    if solver.screen is None:
         return solver.solve(problem, budget, **options)
     start, options = options.get("start"), {o: v for o, v in options.items() if o != "start"}
     target = Target(problem, budget.gap_tol)
@@ -53,7 +52,7 @@ def solve_on_disk(
     support = _incumbent(work, budget, start, options.get("random_state"))
     value = work.score(support)
     cut = target.cut(value)
-    bound, left = solver.on_disk.screen(work, support, cut, budget)
+    bound, left = solver.screen(work, support, cut, budget)
     stopped = budget.stop() or Status.GAP_LIMIT
     pencil = problem.pencil.factors
     if bound <= cut or not pencil.can_load(left.size) or stopped is not Status.GAP_LIMIT:

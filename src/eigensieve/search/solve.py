@@ -33,7 +33,7 @@ MIN_OPTION_VALUES = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 def solve(
     pencil: Pencil,
     k: int | Sequence[int] | None,
-    solver: str = "greedy",
+    solver: str = "auto",
     criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
@@ -54,6 +54,11 @@ def solve(
     k : int, or one int per block of the pencil (kx, ky)
         None for as many as the penalty ``rho`` leaves, for solvers that have that option.
     solver : name, see `available_solvers`
+        "auto" is greedy search, then an exact one that starts from its set and ends by ``effort``:
+        "quick", "normal" (the default), "high" or a number. The solution is OPTIMAL or tells the
+        gap that is left. The effort is counted in arithmetic, not in seconds, so that the result
+        is the same on every machine; "normal" is a few seconds at most. With up to 40 features the
+        search goes on until it is done.
     criterion : "auto", "lambda_max", "trace" or "logdet"
         "auto" is the one that belongs to the pencil, ``pencil.criterion``: "logdet" for LDA,
         "lambda_max" for PCA, CCA and matrices; or "lambda_max" where the solver cannot take that
@@ -70,8 +75,8 @@ def solve(
     proof : path, optional
         A file to write that shows the bound to anybody who has the table, see `check_proof` and
         docs/proofs.md. The solution then claims what the file shows, no more; writing it counts
-        towards the time limit.
-    **solver_options : options of that solver
+        towards the time limit, not towards the effort.
+    **solver_options : options of that solver; ``effort`` is one of "auto"
 
     Returns
     -------
@@ -120,7 +125,7 @@ def solve_problem(
 def solve_path(
     pencil: Pencil,
     ks: Iterable[int] | Iterable[Sequence[int]] | None = None,
-    solver: str = "greedy",
+    solver: str = "auto",
     criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
@@ -301,9 +306,11 @@ def _prepare(
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
     if unknown:
+        others = [n for n, s in solvers.items() if s.solve and {*unknown} <= {*_options_of(s)}]
         raise OptionError(
             f"solver {name!r} has no option {', '.join(unknown)}; "
             f"it has {', '.join(own) if own else 'none'}"
+            + (f" (solver {' or '.join(map(repr, others))} knows it)" if others else "")
         )
     for option, least in MIN_OPTION_VALUES.items():
         value = given.get(option)

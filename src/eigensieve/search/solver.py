@@ -13,9 +13,11 @@ from ..pencil.budget import Budget
 from ..pencil.criteria import CRITERIA
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution
+from .target import Outcome
 
 SolveFunction = Callable[..., Solution]
 PathFunction = Callable[..., dict[int, Solution]]
+SearchFunction = Callable[..., Outcome]
 ComponentsFunction = Callable[..., tuple[np.ndarray, list[Solution]]]
 # (problem, support, cut, budget) -> a bound on all sets, and what one above the cut may hold
 ScreenFunction = Callable[[Problem, np.ndarray, float, Budget], tuple[float, np.ndarray]]
@@ -27,12 +29,9 @@ class OnDisk:
 
     Attributes
     ----------
-    screen : says which features are worth reading into memory, optional
-        For an exact search; without it the solver takes the table as it is.
     criteria : those that it understands where A is on disk
     """
 
-    screen: ScreenFunction | None = None
     criteria: Sequence[str] = ("lambda_max",)
 
 
@@ -45,8 +44,13 @@ class Solver:
     name : str, also the name of its file
     summary : one line for tables and help texts
     solve : function (problem, budget, *, options) -> Solution
+    search : function (target, budget, options) -> Outcome, optional
+        Of an exact solver that can go on from what is known: see `SearchOptions`.
     path : function (problem, ks, budget, *, options) -> {k: Solution}, optional
         Only if a whole path is cheaper than one solve per k.
+    screen : says which features are worth searching among, optional
+        Of an exact solver: on disk, which features are worth reading into memory; without it the
+        solver takes a table on disk as it is.
     components : function (problem, ks, budget, *, options) -> loadings, [Solution], optional
         All components of a PCA at once, for a method without deflation: its own loadings
         (n_features, m), of unit norm, and the Solution of each component's support. ks has
@@ -64,6 +68,8 @@ class Solver:
     name: str
     summary: str
     solve: SolveFunction | None = None
+    search: SearchFunction | None = None
+    screen: ScreenFunction | None = None
     path: PathFunction | None = None
     components: ComponentsFunction | None = None
     criteria: Sequence[str] = CRITERIA

@@ -31,6 +31,7 @@ from ..solver import Solver
 from ..target import Outcome, Target, finish
 from .coverage import CoverageCount
 from .inclusion import InclusionBounds, criterion_bounds
+from .tree import SearchOptions
 
 SEARCHES = ("best", "depth")
 ORDERS = ("sorted", "natural")
@@ -66,15 +67,31 @@ def solve_interlacing(
     check_flag(audit, "audit")
     most = None if max_nodes is None else check_k(max_nodes, "max_nodes")
     target = Target(problem, budget.gap_tol)
-    support = find_start(
-        target.problem, budget, "interlacing", given=start, n_starts=n_starts,
-        random_state=random_state,
+    options = SearchOptions(start, n_starts, most, audit, random_state=random_state)
+    outcome = search_interlacing(target, budget, options, is_best_first=search == "best", order=order)
+    return finish(outcome, target, budget, "interlacing")
+
+
+def search_interlacing(
+    target: Target,
+    budget: Budget,
+    options: SearchOptions,
+    *,
+    is_best_first: bool = True,
+    order: str = "sorted",
+) -> Outcome:
+    """The search itself: see `solve_interlacing`."""
+    known = options.known
+    support = known.support if known else find_start(
+        target.problem, budget, "interlacing", given=options.start, n_starts=options.n_starts,
+        random_state=options.random_state,
     )  # fmt: skip
     bounds = _Bounds(target.problem)
-    features = _by_deletion_cost(bounds, budget) if order == "sorted" else problem.features
-    run = _Run(target, budget, bounds, most, search == "best", support)
-    run.coverage = CoverageCount(target.problem, wanted=audit)
-    return finish(run.search(features), target, budget, "interlacing")
+    every = target.problem.features
+    features = _by_deletion_cost(bounds, budget) if order == "sorted" else every
+    run = _Run(target, budget, bounds, options.max_nodes, is_best_first, support)
+    run.coverage = CoverageCount(target.problem, wanted=options.audit)
+    return run.search(features)
 
 
 class _Bounds:
@@ -262,6 +279,7 @@ class _Run:
 
 SOLVER = Solver(
     name="interlacing",
+    search=search_interlacing,
     summary="the paper's branch and bound (ESLDA), plain: the reference for exact",
     solve=solve_interlacing,
     certifies=True,

@@ -10,6 +10,7 @@ finished search.
 from __future__ import annotations
 
 import heapq
+import math
 import os
 import pickle
 import time
@@ -66,12 +67,14 @@ class Expansion:
     support : a set (indices of the problem's features) that the search takes for better than the
         incumbent, or None
     cut : the largest bound with which a node was closed
+    work : about the arithmetic it took, see `Budget.spend`
     """
 
     n_nodes: int
     open: list[Node]
     support: np.ndarray | None
     cut: float
+    work: float
 
 
 Expanded = tuple[Expansion, np.ndarray]  # with the counts of the audit
@@ -114,17 +117,28 @@ class Tree(Protocol):
         ...
 
 
+class Known(NamedTuple):
+    """What others found out: a set to start from as it is, and a bound on all sets."""
+
+    support: np.ndarray
+    bound: float
+
+
 @dataclass(frozen=True)
 class SearchOptions:
-    """What every tree search lets its user choose: see `solve_by_tree`."""
+    """What every tree search lets its user choose: see `solve_by_tree`.
 
-    start: Sequence[int] | None
-    n_starts: int | None
-    max_nodes: int | None
-    audit: bool
-    n_jobs: int | None
-    client: Any
-    random_state: int | None
+    With ``known`` it does not look for a start of its own.
+    """
+
+    start: Sequence[int] | None = None
+    n_starts: int | None = None
+    max_nodes: int | None = None
+    audit: bool = False
+    n_jobs: int | None = None
+    client: Any = None
+    random_state: int | None = None
+    known: Known | None = None
 
     @property
     def n_threads(self) -> int:
@@ -146,6 +160,8 @@ class Search:
     _heap: list[tuple[float, int, Node]] = field(default_factory=list)
     _pushed: int = 0
     _takes_long: bool = False
+    _n_expanded: int = 0
+    _work: float = 0.0
 
     def __post_init__(self) -> None:
         self.max_nodes, client = self.options.max_nodes, self.options.client
@@ -175,7 +191,7 @@ class Search:
                 stopped = Status.ITERATION_LIMIT
             if stopped is not None:
                 return stopped
-            size = ROUND if n_rounds < MAX_SMALL_ROUNDS else WIDE_ROUND
+            size = self._affordable(ROUND if n_rounds < MAX_SMALL_ROUNDS else WIDE_ROUND)
             batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
             found = []
             for node, result in zip(batch, self._expand_all(batch, each)):
@@ -190,6 +206,16 @@ class Search:
             self.coverage.close(*self._sizes(node))
         self._heap.clear()
         return None
+
+    def _affordable(self, size: int) -> int:
+        """As many nodes as the work that is left is likely to be enough for."""
+        left = self.budget.work_left
+        if not math.isfinite(left):
+            return size
+        if self._n_expanded == 0:
+            return 1
+        each = max(self._work / self._n_expanded, 1.0)
+        return int(min(size, max(1.0, left / each)))
 
     def _expand_all(
         self, batch: list[Node], each: Callable[..., Iterator]
@@ -229,6 +255,9 @@ class Search:
         """Take over what a round found, in the order of its nodes."""
         for expansion, counts in found:
             self.n_nodes += expansion.n_nodes
+            self._n_expanded += 1
+            self._work += expansion.work
+            self.budget.spend(expansion.work)
             self.coverage.counts += counts
             self._cut = max(self._cut, expansion.cut)
             for node in expansion.open:
@@ -262,9 +291,12 @@ class Search:
         self.target.report(self.budget, self.tree.name, self._value, bound, self.n_nodes)
 
 
+SearchFunction = Callable[[Target, Budget, SearchOptions], Outcome]
+
+
 def solve_by_tree(
     name: str,
-    search: Callable[[Target, Budget, SearchOptions], Outcome],
+    search: SearchFunction,
     problem: Problem,
     budget: Budget,
     *,

@@ -166,14 +166,14 @@ class DualProof:
 
     def _visit(self, node: WitnessNode) -> list[WitnessNode]:
         """Close a node, or return its children, the one that is written first last."""
-        is_tuned = False
+        is_tuned, work = False, np.zeros(1)
         while True:
             if self._is_empty(node):
                 return []
             state, D = node.state, node.D
             forced, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
             need = self.problem.k - forced.size
-            weighing = WeightProblem(self.B, self.H, D, forced, free, need, self.logdet)
+            weighing = WeightProblem(self.B, self.H, D, forced, free, need, self.logdet, work)
             w, pull = np.full(free.size, float(need > 0)), np.zeros(free.size)
             if 0 < need < free.size:
                 w, slopes = node.weights[free], node.slopes[free]

@@ -43,7 +43,8 @@ def value_of(pencil: es.Pencil, w: np.ndarray, logdet: bool) -> float:
 def part_of(pencil: es.Pencil, k: int, logdet: bool) -> WeightProblem:
     scaled = ScaledPencil(make_problem(pencil, k, "trace"))
     every = np.arange(pencil.size)
-    return WeightProblem(scaled.block(every), scaled.H, scaled.D, every[:0], every, k, logdet)
+    work = np.zeros(1)
+    return WeightProblem(scaled.block(every), scaled.H, scaled.D, every[:0], every, k, logdet, work)
 
 
 def evaluate(part: WeightProblem, w: np.ndarray) -> tuple[float, float, np.ndarray]:

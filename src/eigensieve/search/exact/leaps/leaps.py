@@ -25,6 +25,8 @@ from .problem_kernel import LOGDET, RANK_ONE, TRACE
 
 # Work of one expansion, in nodes times features squared: about .02 s.
 WORK = 15_000_000
+# A node takes about so long per feature squared, in units of `Budget.spend`.
+WORK_OF_NODE = 0.5
 # What a relaxation costs, in nodes of a dive.
 RELAX_WORK = 40
 # With a tolerance above this the bound at the root is computed first.
@@ -63,7 +65,8 @@ class LeapsTree:
             unit += 2.0 * pencil.factor_error / EPS
         self._kernel_problem = LeapsProblem(kind, B, H, blocks[self.features], quota, unit)
         self._strides = CoverageCount(problem, False).strides
-        self._limit = max(2, WORK // (pencil.size**2 * (1 if kind == RANK_ONE else 2)))
+        self._size_of_node = pencil.size**2 * (1 if kind == RANK_ONE else 2)
+        self._limit = max(2, WORK // self._size_of_node)
         self._root = start_state(problem)[self.features]
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
@@ -95,7 +98,8 @@ class LeapsTree:
                     child[pick] = side
                     stack.append(Node(bound, child))
         support = np.sort(self.features[best]) if best.any() else None
-        return Expansion(nodes, stack, support, float(max(record[0], record[2])))
+        cut = float(max(record[0], record[2]))
+        return Expansion(nodes, stack, support, cut, work * WORK_OF_NODE * self._size_of_node)
 
 
 def _thin_factor(
@@ -117,26 +121,25 @@ def search_leaps(target: Target, budget: Budget, options: SearchOptions) -> Outc
     """Exact for the trace and log-det criteria, and for any criterion if A has rank one."""
     tree = LeapsTree(target.problem)
     # the greedy sets and one expansion solve what is easy, in less time than more starts take
-    support = find_start(target.problem, budget, "leaps", given=options.start, n_starts=0)
+    known = options.known
+    support = known.support if known else find_start(
+        target.problem, budget, "leaps", given=options.start, n_starts=0
+    )  # fmt: skip
     if tree.is_blurred:  # it would see no difference between sets
         bound, value = root_bound(target.problem, support), target.problem.score(support)
         return Outcome(support, value, bound, 0, None)
     search = Search(tree, target, budget, replace(options, max_nodes=1))
-    bound = np.inf
-    if budget.gap_tol > WIDE:  # or the tolerance itself would be all there is to say
+    bound = known.bound if known else np.inf
+    if budget.gap_tol > WIDE and not known:  # or the tolerance itself would be all there is to say
         bound = target.inward(root_bound(target.asked, support))
     outcome = search.run(support, bound)
     is_hard = outcome.stopped is Status.ITERATION_LIMIT
     most = options.max_nodes
     if is_hard and (most is None or search.n_nodes < most):
-        support = find_start(
-            target.problem,
-            budget,
-            "leaps",
-            given=outcome.support.tolist(),
-            n_starts=options.n_starts,
-            random_state=options.random_state,
-        )
+        support = outcome.support if known else find_start(
+            target.problem, budget, "leaps", given=outcome.support.tolist(),
+            n_starts=options.n_starts, random_state=options.random_state,
+        )  # fmt: skip
         search.max_nodes = most
         outcome = search.run(support, outcome.bound)
     outcome.bound += tree.left_out
@@ -158,6 +161,7 @@ def refuses(problem: Problem) -> str | None:
 
 SOLVER = Solver(
     name="leaps",
+    search=search_leaps,
     summary="leaps and bounds on the inverse; proves optimality; two classes, trace, log-det",
     solve=partial(solve_by_tree, "leaps", search_leaps),
     certifies=True,

@@ -31,6 +31,8 @@ CLIMB_LIMIT = 200
 N_STARTS = 15
 # With more, so many are.
 WIDE_STARTS = 4
+# A node takes about so long, per feature cubed and squared, in units of `Budget.spend`.
+WORK_CUBED, WORK_SQUARED = 0.22, 30.0
 # A search that takes more nodes than this is done in rungs, see `_search_in_rungs`.
 SHORT = 3000
 RUNGS = (0.5, 0.15, 0.0)  # shares of the gap at the root
@@ -93,9 +95,11 @@ class LevelsetTree:
         n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
         cut = max(order.cut, float(doubt[0]) * self._unit)
+        work = n_nodes * float(self.features.size) ** 2 * (WORK_CUBED * self.features.size + WORK_SQUARED)
         if best.size == 0:
-            return Expansion(n_nodes, left, None, cut)
-        return Expansion(n_nodes, left, self.features[best], max(cut, level * self._unit))
+            return Expansion(n_nodes, left, None, cut, work)
+        better = self.features[best]
+        return Expansion(n_nodes, left, better, max(cut, level * self._unit), work)
 
     def climb(self, support: np.ndarray) -> np.ndarray:
         """The set that exchanges lead to."""
@@ -130,9 +134,10 @@ def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> O
     work = target.problem
     is_small = work.pencil.size <= SEARCH_LIMIT
     tree = LevelsetTree(work, work.features) if is_small else None
-    support = _find_start(work, budget, tree, options)
+    known = options.known
+    support = known.support if known else _find_start(work, budget, tree, options)
     value = work.score(support)
-    bound = spectral_upper_bound(work, value)
+    bound = known.bound if known else spectral_upper_bound(work, value)
     outcome = Outcome(support, value, bound, 0, budget.stop())
     cut = target.cut(value)
     if bound > cut and outcome.stopped is None:
@@ -208,10 +213,12 @@ def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:
 
 SOLVER = Solver(
     name="levelset",
+    search=search_levelset,
     summary="exact for the largest eigenvalue (PCA, many classes, CCA): level-set branch and bound",
     solve=partial(solve_by_tree, "levelset", search_levelset),
     certifies=True,
     refuses=seeks_one_direction,
     warm_start=True,
-    on_disk=OnDisk(screen),
+    screen=screen,
+    on_disk=OnDisk(),
 )

@@ -20,6 +20,8 @@ cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:
     for a in range(f):
         for b in range(a, f):
             U[a][b] = B[forced[a]][forced[b]]
+    # with the search for a larger diagonal, which follows
+    problem.work[0] += <double> f * f * (f / 6.0 + u / 2.0) + <double> u * u * (f + 3.0 * u)
     if not factorize(U, f, 0.0):
         S.fill(NAN)
         return S
@@ -97,6 +99,7 @@ cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
     for a in range(f):
         for b in range(a, f):
             U[a][b] = B[forced[a]][forced[b]]
+    problem.work[0] += <double> f * f * (f / 6.0 + c + u / 2.0) + <double> u * c * c * c
     if not factorize(U, f, 0.0):
         return INFINITY, -1
     for a in range(f):

@@ -69,6 +69,8 @@ cdef NewMatrix[double] curvature(
     cdef NewMatrix[double] Z = NewMatrix[double](m, c), V = NewMatrix[double](m, c)
     cdef NewMatrix[double] N = NewMatrix[double](m, m)
     cdef double rest, value
+    # as in `evaluate`; with what a step of Newton's takes afterwards
+    problem.work[0] += <double> m * t * (t / 2.0 + m) + <double> m * m * (c + 20.0)
     for i in range(m):
         j = free[moving[i]]
         row, line = B[j], C[i]

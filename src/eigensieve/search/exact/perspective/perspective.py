@@ -30,7 +30,7 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .relaxation import Relaxation, ScaledPencil, relax_all
+from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
 from .weights import Ground
 
@@ -39,11 +39,15 @@ LARGE = 4000
 # More are not searched: their matrix would take more than 800 MB.
 MAX_FEATURES = 10_000
 MAX_ROOT_NODES = 256
+# The share of a limited effort that this may take: where a matrix could be had, and where not.
+SPLITTING = (0.25, 0.5)
 # Rows of that matrix between two looks at the clock.
 STRIP = 500
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
 CHUNK = 16
+# What the scan of a swap takes per feature and row, see `Budget.spend`.
+WORK_OF_SWAP = 8
 # Features with the largest gradients that a node remembers.
 HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
@@ -122,8 +126,9 @@ class PerspectiveTree:
             B, H = self.B, self.H
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
+        work = np.array([(WORK_OF_ENTRY if here.size <= COMPACT else 0.0) * here.size**2])
         visited, members, cut, left = search_perspective(
-            Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop),
+            Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop, work),
             node.state[here],
             weights[here],
             diagonal[here],
@@ -138,7 +143,7 @@ class PerspectiveTree:
             state[here] = part
             open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
-        return Expansion(visited, open_nodes, support, cut)
+        return Expansion(visited, open_nodes, support, cut, float(work[0]))
 
     def _pack(
         self, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray | None = None
@@ -160,14 +165,11 @@ class PerspectiveTree:
 def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
     """The root relaxation, a few branches of it where features are many, and the tree search."""
     work = target.problem
-    support = find_start(
-        work,
-        budget,
-        "perspective",
-        given=options.start,
-        n_starts=options.n_starts or 0,
+    known, n_starts = options.known, options.n_starts or 0
+    support = known.support if known else find_start(
+        work, budget, "perspective", given=options.start, n_starts=n_starts,
         random_state=options.random_state,
-    )
+    )  # fmt: skip
     scaled = ScaledPencil(work)
     if scaled.is_blurred:
         return Outcome(support, work.score(support), hadamard_bound(work), 0, None)
@@ -201,6 +203,7 @@ def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.nd
         if budget.stop() is not None:
             return None
         strip = slice(first, first + STRIP)
+        budget.spend(WORK_OF_ENTRY * B[strip].size)
         B[strip] = scaled.rows(features[strip], features)
     return B
 
@@ -231,7 +234,8 @@ def _best_rounding(
         if budget.stop() is not None:
             break
         drawn = top_k(problem, odds + noise)
-        refined, _, _ = swap_refine(problem, drawn, budget)
+        refined, steps, _ = swap_refine(problem, drawn, budget)
+        budget.spend((steps + 2) * WORK_OF_SWAP * (problem.k + problem.pencil.max_rank) * odds.size)
         if problem.score(refined) > problem.score(support):
             support = refined
         noise = rng.gumbel(size=odds.size)
@@ -243,7 +247,11 @@ def _split(
 ) -> list[Branch]:
     """Branch until the parts together need few enough features for a common matrix."""
     parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root, root.bound)]
-    while features_of(parts).size > LARGE and len(parts) < MAX_ROOT_NODES and budget.stop() is None:
+    work = budget.work_left
+    while (size := features_of(parts).size) > LARGE and len(parts) < MAX_ROOT_NODES:
+        share = SPLITTING[int(size > MAX_FEATURES)]
+        if budget.stop() is not None or budget.work_left < (1.0 - share) * work < np.inf:
+            break
         worst = max(range(len(parts)), key=lambda i: parts[i].bound)
         state, relaxation, bound = parts[worst]
         free = np.flatnonzero(state == FREE)
@@ -301,10 +309,12 @@ def _refuses(problem: Problem) -> str | None:
 
 SOLVER = Solver(
     name="perspective",
+    search=search_relaxed,
     summary="branch and bound for thousands of features with shrinkage (trace, log-det)",
     solve=partial(solve_by_tree, "perspective", search_relaxed),
     certifies=True,
     refuses=_refuses,
     warm_start=True,
-    on_disk=OnDisk(_screen),
+    screen=_screen,
+    on_disk=OnDisk(),
 )

@@ -50,6 +50,8 @@ NEAR = 0.3
 ROUGH = 0.03
 # Relative rounding of a bound.
 MARGIN = 1e-11
+# What it takes to sort a column in or out, and to copy an entry, in units of `Budget.spend`.
+WORK_OF_COLUMN, WORK_OF_ENTRY = 300, 10
 # Columns in memory that are priced at a time: they stay in the cache.
 BLOCK = 2**14
 
@@ -155,6 +157,12 @@ class ScaledPencil:
             return None
         return self.pencil.factors.W[:, index] * self.scale(index)
 
+    def pass_work(self, used: int) -> float:
+        """About the arithmetic of `prices` for so many columns with a weight."""
+        factors, c = self.pencil.factors, len(self._factor)
+        each = c * (used if factors is None else len(factors.W)) + c * c
+        return float(each + WORK_OF_COLUMN) * self.size
+
     def prices(self, T: np.ndarray, W_T: np.ndarray | None, X: np.ndarray, G: np.ndarray) -> Any:
         """The gradient (p,) outside T, where the pencil lies; see `evaluate` for X and G."""
         if W_T is None or self.here is None:
@@ -247,6 +255,7 @@ def relax_all(
         with one_blas_thread():
             working.improve(cut, solved, budget)
         value, now, late = working.price(is_free)
+        budget.spend(scaled.pass_work(now.used.size) + working.take_work())
         if best is None or now.bound < best.bound:
             best = now
         if best.bound <= cut or budget.stop() is not None:
@@ -272,6 +281,12 @@ class WorkingSet:
         self.index = np.empty(0, dtype=np.intp)
         self.w, self.B = np.empty(0), np.empty((0, 0))
         self.W = scaled.columns(self.index)
+        self.work = np.zeros(1)
+
+    def take_work(self) -> float:
+        """The work since it was last taken."""
+        work, self.work[0] = float(self.work[0]), 0.0
+        return work
 
     def join(self, index: np.ndarray, weights: np.ndarray | None = None) -> None:
         """Take in more features, with weights of theirs among all or with none."""
@@ -283,6 +298,7 @@ class WorkingSet:
         else:
             self.W = np.concatenate([self.W, new], axis=1)
             strip = new.T @ self.W
+        self.work[0] += strip.size * (WORK_OF_ENTRY + 0.3 * (0 if self.W is None else len(self.W)))
         B = np.empty((self.index.size, self.index.size))
         B[:old, :old], B[:old, old:], B[old:] = self.B, strip[:, :old].T, strip
         B.flat[:: len(B) + 1] = 1.0
@@ -298,7 +314,9 @@ class WorkingSet:
         if not self.need:
             return
         free, forced = np.flatnonzero(self.is_free), np.flatnonzero(~self.is_free)
-        problem = WeightProblem(self.B, self.H, self.D, forced, free, self.need, self.logdet)
+        problem = WeightProblem(
+            self.B, self.H, self.D, forced, free, self.need, self.logdet, self.work
+        )
         self.w[free] = maximise(problem, self.w[free], cut, solved, budget)
 
     def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:

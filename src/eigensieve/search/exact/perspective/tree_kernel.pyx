@@ -5,7 +5,7 @@ from libc.math cimport INFINITY
 
 from ....pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_flag_matrix,
-    array_of_indices, array_of_matrix, copy_of, copy_of_matrix, descending, flags, is_raised, join,
+    array_of_indices, array_of_matrix, copy_of, copy_of_matrix, flags, is_raised, join, largest,
     pick, vector, where,
 )
 from ...linear_kernel cimport top_sum
@@ -56,7 +56,7 @@ cdef WeightProblem make_weights(
     cdef WeightProblem problem
     problem.B, problem.H, problem.D = ground.B, ground.H, D
     problem.forced, problem.free, problem.need = forced, free, need
-    problem.logdet, problem.stop = ground.logdet, ground.stop
+    problem.logdet, problem.stop, problem.work = ground.logdet, ground.stop, ground.work
     return problem
 
 
@@ -79,8 +79,8 @@ cdef (double, double) score_set(Ground& ground, Vector[Index] members) noexcept 
     return value, value * (1.0 + 8.0 * t * EPS / pivot)
 
 
-cdef NewVector[Index] heaviest(Vector[double] w, Vector[double] g) noexcept nogil:
-    """Positions by weight, the largest first; among equals the larger gradient, then the first."""
+cdef NewVector[Index] heaviest(Vector[double] w, Vector[double] g, Index count) noexcept nogil:
+    """So many positions by weight, the largest first; among equals the larger gradient."""
     cdef double top = g[0] if g.size else 1.0
     cdef NewVector[double] key = NewVector[double](w.size)
     cdef Index i
@@ -88,7 +88,7 @@ cdef NewVector[Index] heaviest(Vector[double] w, Vector[double] g) noexcept nogi
         top = max(top, g[i])
     for i in range(w.size):
         key[i] = w[i] + 1e-6 * g[i] / max(top, 1e-300)
-    return descending(key)
+    return largest(key, count)
 
 
 cdef void refill_weights(Vector[double] w, Vector[double] g, Index k) noexcept nogil:
@@ -101,7 +101,7 @@ cdef void refill_weights(Vector[double] w, Vector[double] g, Index k) noexcept n
             used[count] = i
             count += 1
     if count <= k:
-        order = heaviest(w, g)
+        order = heaviest(w, g, min(k + 1, w.size))
         for i in range(min(k + 1, w.size)):
             j = order[i]
             if w[j] <= WEIGHTLESS:
@@ -164,6 +164,7 @@ cdef Found search_below(
                 states[last].assign(now)
         n_open -= 1
         visited += 1
+        ground.work[0] += 100.0 * n  # copies, searches for the best of the open ones
         now, w_now = copy_of(states[n_open]), copy_of(all_w[n_open])
         D_now, g_now = copy_of(all_D[n_open]), copy_of(all_g[n_open])
         node = visit(ground, now, w_now, D_now, g_now, bounds[n_open], cut, step)
@@ -257,7 +258,7 @@ cdef Visit visit(
         put(weights, free, w)
         if bound <= cut:
             continue
-        chosen = join[Index](forced, pick(free, heaviest(w, g).part(0, need[0])))
+        chosen = join[Index](forced, pick(free, heaviest(w, g, need[0]).part(0, need[0])))
         value, _ = score_set(ground, chosen)
         if value > cut and value > node.value:
             node.value, node.members = value, chosen

@@ -18,6 +18,7 @@ class WeightProblem(NamedTuple):
     A = H'H with H (c, p), B has a unit diagonal, and B - diag(D) is positive semidefinite. The
     criterion is the log-determinant or the trace. Once ``stop[0]`` is set (see `Budget.alarm`)
     iterations end after the step that they are in; what they have is then a valid bound, too.
+    The arithmetic done is added to ``work[0]``, roughly: see `Budget.spend`.
     """
 
     B: np.ndarray
@@ -27,11 +28,15 @@ class WeightProblem(NamedTuple):
     free: np.ndarray
     need: int
     logdet: bool
+    work: np.ndarray
     stop: np.ndarray = NEVER
 
 
 class Ground(NamedTuple):
-    """What all nodes share: the problem, the audit's table (see coverage.py), the time's end."""
+    """What all nodes share: the problem, the audit's table (see coverage.py), the time's end.
+
+    ``work[0]`` counts the arithmetic.
+    """
 
     B: np.ndarray
     H: np.ndarray
@@ -40,6 +45,7 @@ class Ground(NamedTuple):
     counts: np.ndarray
     strides: np.ndarray
     stop: np.ndarray
+    work: np.ndarray
 
 
 class OpenNodes(NamedTuple):

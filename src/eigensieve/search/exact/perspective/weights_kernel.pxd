@@ -23,6 +23,7 @@ cdef cppclass WeightProblem:
     Index need
     bint logdet
     Vector[Flag] stop
+    Vector[double] work
 
 
 cdef cppclass Ground:
@@ -32,6 +33,7 @@ cdef cppclass Ground:
     Vector[Index] counts
     Matrix[Index] strides
     Vector[Flag] stop
+    Vector[double] work
 
 
 cdef cppclass Scratch:
@@ -48,18 +50,20 @@ cdef cppclass Scratch:
 cdef inline WeightProblem read_problem(object problem) except *:
     """The views of a tuple of arrays."""
     cdef WeightProblem views
-    B, H, D, forced, free, need, logdet, stop = problem
+    B, H, D, forced, free, need, logdet, work, stop = problem
     views.B, views.H, views.D = matrix(B), matrix(H), vector(D)
     views.forced, views.free = indices(forced), indices(free)
     views.need, views.logdet, views.stop = need, logdet, flags(stop)
+    views.work = vector(work, write=True)
     return views
 
 
 cdef inline Ground read_ground(object ground) except *:
     """The views of a tuple of arrays."""
     cdef Ground views
-    B, H, k, logdet, counts, strides, stop = ground
+    B, H, k, logdet, counts, strides, stop, work = ground
     views.B, views.H, views.k, views.logdet = matrix(B), matrix(H), k, logdet
     views.counts = indices(counts, write=True)
     views.strides, views.stop = index_matrix(strides), flags(stop)
+    views.work = vector(work, write=True)
     return views
