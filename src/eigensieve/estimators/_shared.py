@@ -22,7 +22,7 @@ from ..search.solve import solve
 CERTIFICATES = ("root", "none")
 # What `solve` takes beside the options of a solver, and solver_options may say, too.
 OF_A_RUN = {"n_jobs", "client", "callback", "proof"}
-NOT_OF_A_SOLVER = set(inspect.signature(solve).parameters) - OF_A_RUN
+NOT_OF_A_SOLVER = {"effort", *inspect.signature(solve).parameters} - OF_A_RUN
 
 
 def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
@@ -97,6 +97,8 @@ def check_solver_options(options: Any) -> dict[str, Any]:
 def search_options(estimator: Any, n_searches: int = 1) -> dict[str, Any]:
     """What an estimator that selects k features says to `solve`, whatever its problem."""
     own = check_solver_options(estimator.solver_options)
+    if estimator.solver == "auto":
+        own["effort"] = 0 if estimator.certificate == "none" else estimator.effort
     if n_searches > 1 and own.get("proof") is not None:
         raise OptionError(
             f"solver_options has 'proof': a file is the proof of one search, and there are "

@@ -73,14 +73,21 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     together : bool, default False
         n_features_to_select is one int, the number in both views together, divided among them as
         the search likes (the problem of Sriperumbudur et al. 2007).
-    solver : str, default "greedy"
-        See `eigensieve.available_solvers`.
+    solver : str, default "auto"
+        Greedy search, then an exact one as far as ``effort`` goes: a solution is proved to be the
+        best, or tells the gap that is left. See `eigensieve.available_solvers`.
+    effort : "quick", "normal", "high" or a number, default "normal"
+        How much work solver "auto" may do for the proof of a component: roughly a number
+        of seconds (0.25, 2.5 and 25), but counted in arithmetic, so that the result is the same
+        on every machine. With 0 nothing is searched but what greedy search finds. Other solvers
+        do not use it.
     shrinkage : "auto", float in [0, 1], or a pair or dict of those, one per view
         Weight s of the diagonal in (1-s) S + s diag(S).
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best sets of
         as many features, where that is cheap; each component's is that of the pencil the earlier
-        ones were taken out of, in ``solutions_[i].bound``.
+        ones were taken out of, in ``solutions_[i].bound``. "none": no bound; solver "auto" then
+        ends with greedy search.
     time_limit : seconds for each component
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts; None is 0
@@ -137,7 +144,8 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         *,
         n_features_to_select: int | Sequence[int] | Mapping[Any, int] | None = (10, 10),
         together: bool = False,
-        solver: str = "greedy",
+        solver: str = "auto",
+        effort: float | str = "normal",
         shrinkage: ViewShrinkage | Mapping[Any, float | str] = "auto",
         certificate: str = "root",
         time_limit: float | None = None,
@@ -148,6 +156,7 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_features_to_select = n_features_to_select
         self.together = together
         self.solver = solver
+        self.effort = effort
         self.shrinkage = shrinkage
         self.certificate = certificate
         self.time_limit = time_limit

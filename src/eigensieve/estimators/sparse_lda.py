@@ -57,8 +57,14 @@ class SparseLDA(SelectedLDA):
     n_features_to_select : int, default 10
         k. More than there are is clipped, with a warning. None for as many as a penalty leaves,
         for solvers with an option ``rho``.
-    solver : str, default "greedy"
-        See `eigensieve.available_solvers`.
+    solver : str, default "auto"
+        Greedy search, then an exact one as far as ``effort`` goes: ``solution_`` is proved to be
+        the best set, or tells the gap that is left. See `eigensieve.available_solvers`.
+    effort : "quick", "normal", "high" or a number, default "normal"
+        How much work solver "auto" may do for the proof: roughly a number
+        of seconds (0.25, 2.5 and 25), but counted in arithmetic, so that the result is the same
+        on every machine. With 0 nothing is searched but what greedy search finds. Other solvers
+        do not use it.
     criterion : "auto", "logdet", "trace" or "lambda_max"
         "auto" is "logdet" (Wilks): with many classes the others keep adding features
         for the pair of classes that is separated already. With two classes all agree. A solver
@@ -77,8 +83,8 @@ class SparseLDA(SelectedLDA):
     include, exclude : features (names, indices or a mask) that must, or must not, be selected
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
-        k features, where that is cheap; it is in ``solution_.bound``. `fit_path` never
-        computes it.
+        k features, where that is cheap; it is in ``solution_.bound``. `fit_path` computes none
+        but those of solver "auto". "none": no bound; solver "auto" then ends with greedy search.
     time_limit : seconds for the search
     solver_options : dict of options of that solver
     random_state : seed, for solvers with random starts; None is 0
@@ -138,7 +144,8 @@ class SparseLDA(SelectedLDA):
         self,
         n_features_to_select: int | None = 10,
         *,
-        solver: str = "greedy",
+        solver: str = "auto",
+        effort: float | str = "normal",
         criterion: str = "auto",
         shrinkage: float | str = "auto",
         ridge: float = 0.0,
@@ -155,6 +162,7 @@ class SparseLDA(SelectedLDA):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.solver = solver
+        self.effort = effort
         self.criterion = criterion
         self.shrinkage = shrinkage
         self.ridge = ridge
@@ -219,8 +227,8 @@ class SparseLDA(SelectedLDA):
 
         Values of k that ``include`` and ``exclude`` do not allow are left out, and so are
         those that a time limit did not let the search reach. The estimator itself is
-        not changed. No root bound is computed, whatever ``certificate`` says: a path is made
-        for comparisons, and pays for the search only.
+        not changed. With solver "auto" all k together have the effort of four; other solvers get no
+        root bound, whatever ``certificate`` says.
         """
         worker = clone(self)
         data = worker._prepare(*worker._take_table(X, y))

@@ -53,14 +53,22 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_features_to_select : int, or one int per component, default 10
         k. More than there are is clipped, with a warning. None for as many as a penalty leaves,
         for solvers that have an option ``rho``; with a penalty k is the most there may be.
-    solver : str, default "greedy"
-        See `eigensieve.available_solvers`. "spca" finds all components at once.
+    solver : str, default "auto"
+        Greedy search, then an exact one as far as ``effort`` goes: a solution is proved to be the
+        best, or tells the gap that is left. See `eigensieve.available_solvers`. "spca" finds all
+        components at once.
+    effort : "quick", "normal", "high" or a number, default "normal"
+        How much work solver "auto" may do for the proof of a component: roughly a number
+        of seconds (0.25, 2.5 and 25), but counted in arithmetic, so that the result is the same
+        on every machine. With 0 nothing is searched but what greedy search finds. Other solvers
+        do not use it.
     deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"
         How a component is taken out before the next is sought; of no use to "spca".
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
         k features, where that is cheap; each component's is that of the pencil the earlier ones
-        were taken out of, in ``solutions_[i].bound``.
+        were taken out of, in ``solutions_[i].bound``. "none": no bound; solver "auto" then ends
+        with greedy search.
     time_limit : seconds for each component
     solver_options : dict of options of that solver
         ``rho``, where there is one, may be a number or one number per component.
@@ -117,7 +125,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: int = 2,
         *,
         n_features_to_select: int | Sequence[int] | None = 10,
-        solver: str = "greedy",
+        solver: str = "auto",
+        effort: float | str = "normal",
         deflation: str = "projection",
         certificate: str = "root",
         time_limit: float | None = None,
@@ -127,6 +136,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_components = n_components
         self.n_features_to_select = n_features_to_select
         self.solver = solver
+        self.effort = effort
         self.deflation = deflation
         self.certificate = certificate
         self.time_limit = time_limit

@@ -19,7 +19,7 @@ from ..pencil.checks import check_number
 from ..pencil.criteria import CRITERIA
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
-from ..pencil.solution import Solution, Status
+from ..pencil.solution import Solution, Status, relative_gap
 from .column_generation import among
 from .exact.exact import choose_algorithm
 from .exact.perspective.relaxation import one_blas_thread
@@ -39,6 +39,8 @@ UNIT = 2e9
 SHARED = 4.0
 # Up to this many features the search goes on until it is done.
 SMALL = 40
+# Sets of more features are not searched for: one node would be half the effort.
+MAX_SEARCHED = 500
 # Below this many there is nothing to be gained from leaving some out beforehand.
 MIN_SCREENED = 300
 
@@ -85,11 +87,21 @@ def auto_path(
     found = greedy_path(problem, ks, budget, n_starts=n_starts, random_state=random_state)
     if work == 0 or budget.stop() is not None:
         return found
-    options = SearchOptions(n_starts=0, n_jobs=n_jobs, client=client, random_state=random_state)
+    options = SearchOptions(n_jobs=n_jobs, client=client, random_state=random_state)
     return _prove(problem, found, work, budget, options)
 
 
 solve_auto = one_of_path(auto_path)
+
+
+def bounded(problem: Problem, given: Solution, effort: float | str = "normal") -> Solution:
+    """The given set, whoever chose it, with what the exact search proves of all sets."""
+    budget = Budget(gap_tol=given.gap_tol)
+    found = _prove(problem, {given.k: given}, check_effort(effort), budget, SearchOptions())
+    places = np.searchsorted(problem.to_original, given.support)
+    bound = max(found[given.k].bound, problem.ceiling(places))
+    closed = relative_gap(given.objective, bound, given.scale) <= given.gap_tol
+    return replace(given, bound=bound, status=Status.OPTIMAL if closed else given.status)
 
 
 @dataclass
@@ -134,9 +146,13 @@ def _prove(
     budget: Budget,
     options: SearchOptions,
 ) -> dict[int, Solution]:
-    """The solutions with bounds, and with better sets where the search comes upon them."""
+    """The solutions with bounds, and with better sets where the search comes upon them.
+
+    Sets of very many features get the bound at the root only.
+    """
     stages = {k: _begin(problem.with_k(k), found[k], budget) for k in sorted(found)}
-    still, exact = [stage for stage in stages.values() if stage.is_open], find_exact(problem)
+    still = [stage for k, stage in stages.items() if stage.is_open and k <= MAX_SEARCHED]
+    exact = find_exact(problem)
     if still and exact is not None:
         part = _screened(problem, still, exact, budget)
         if part is not None:

@@ -83,7 +83,7 @@ def fit_final(
             _judge(final, models, Z, data, is_brief, tell)
         except KeyboardInterrupt:
             models = {final.k: inner}
-            final.optimality = [Judge.of(inner, Z, data.y).judge(inner, certificate="none")]
+            final.optimality = [Judge.of(inner, Z, data.y).judge(inner, wants_bound=False)]
             unfinished.append("bounds and prices of the features were not computed")
     final.path = {k: _wrap(model, scaler, plan, data) for k, model in models.items()}
     final.selected = rank_features(inner, data.names)

@@ -17,6 +17,7 @@ from ..pencil.budget import Budget
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, Status
+from ..search.auto import bounded
 from ..search.greedy.swap import LogdetScan, swap_refine
 from ..tables.builders import lda_pencil
 from ..tables.kinds.arrays import to_numpy
@@ -83,19 +84,21 @@ class Judge:
         constraints = tuple(model.include), tuple(model.exclude)
         return cls(pencil, model.solution_.criterion, *constraints, _settings(model))
 
-    def judge(self, model: Any, certificate: str = "root") -> Solution:
+    def judge(self, model: Any, *, wants_bound: bool = True) -> Solution:
         """The model's set as a solution, with a bound on the best set of as many features."""
         settings = _settings(model)
         if settings is not None and settings == self.settings:
             own: Solution = model.solution_
+            certificate = "root" if wants_bound else "none"
             return with_certificate(certificate, own, self.pencil, self.include, self.exclude)
         # of another method, or of other settings: what it says of itself is by another measure
         support = model.get_support(indices=True)
         keeps = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()
         constraints = (self.include, self.exclude) if keeps else ((), ())
         problem = make_problem(self.pencil, support.size, self.criterion, *constraints)
-        given = problem.solution(problem.to_local(support), status=Status.FEASIBLE, solver=GIVEN)
-        return with_certificate(certificate, given, self.pencil, *constraints)
+        places = problem.to_local(support)
+        given = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
+        return bounded(problem, given) if wants_bound else given
 
     def price(self, solution: Solution, names: Sequence[str]) -> list[FeaturePrice]:
         """The price of every selected feature that is no constraint of the user.

@@ -27,6 +27,8 @@ REFRESH = 16
 MAX_SWAPS = 1000
 # Gains lose about twice as many digits as features have in common with the set: 1e-6 leaves four.
 SHARP = 1e-6
+# Of an entry of the sweep, in units of `Budget.spend`.
+WORK_OF_ENTRY = 3.0
 # Called with each set that was scanned, in the order of its slots, and the best exchange.
 Watch = Callable[[np.ndarray, tuple[int, int] | None], None]
 
@@ -60,8 +62,11 @@ def _climb(
     scan = make_scan(problem, S)
     value, is_fresh, swaps = problem.score(S), True, 0
     most = MAX_SWAPS if budget.max_iter is None else budget.max_iter
+    work = _work_of_scan(problem)
+    budget.spend(S.size * work)  # the sweep begins with as many columns
     while swaps < most:
         move = scan.best(removable, budget)
+        budget.spend(work)
         status = budget.stop()
         if status is not None:
             return np.sort(S), swaps, status
@@ -85,6 +90,12 @@ def _climb(
             scan.load(S)
             is_fresh = True
     return np.sort(S), swaps, Status.ITERATION_LIMIT
+
+
+def _work_of_scan(problem: Problem) -> float:
+    """What looking at all exchanges takes about, see `Budget.spend`."""
+    rows = problem.pencil.max_rank if problem.pencil.factors else 0
+    return WORK_OF_ENTRY * problem.pencil.size * (problem.k + rows)
 
 
 def make_scan(problem: Problem, support: np.ndarray) -> Scan:

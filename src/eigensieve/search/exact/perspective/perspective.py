@@ -46,8 +46,6 @@ STRIP = 500
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
 CHUNK = 16
-# What the scan of a swap takes per feature and row, see `Budget.spend`.
-WORK_OF_SWAP = 8
 # Features with the largest gradients that a node remembers.
 HOT = 80
 # Sets drawn from the weights of the relaxation, and improved by swaps.
@@ -126,7 +124,7 @@ class PerspectiveTree:
             B, H = self.B, self.H
         else:
             B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
-        work = np.array([(WORK_OF_ENTRY if here.size <= COMPACT else 0.0) * here.size**2])
+        work = np.full(1, WORK_OF_ENTRY * here.size**2 if here.size <= COMPACT else 0.0)
         visited, members, cut, left = search_perspective(
             Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop, work),
             node.state[here],
@@ -234,8 +232,7 @@ def _best_rounding(
         if budget.stop() is not None:
             break
         drawn = top_k(problem, odds + noise)
-        refined, steps, _ = swap_refine(problem, drawn, budget)
-        budget.spend((steps + 2) * WORK_OF_SWAP * (problem.k + problem.pencil.max_rank) * odds.size)
+        refined, _, _ = swap_refine(problem, drawn, budget)
         if problem.score(refined) > problem.score(support):
             support = refined
         noise = rng.gumbel(size=odds.size)

@@ -51,7 +51,7 @@ ROUGH = 0.03
 # Relative rounding of a bound.
 MARGIN = 1e-11
 # What it takes to sort a column in or out, and to copy an entry, in units of `Budget.spend`.
-WORK_OF_COLUMN, WORK_OF_ENTRY = 300, 10
+WORK_OF_COLUMN, WORK_OF_ENTRY = 300.0, 10.0
 # Columns in memory that are priced at a time: they stay in the cache.
 BLOCK = 2**14
 
