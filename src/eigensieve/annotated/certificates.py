@@ -11,8 +11,9 @@ from ..errors import InputError
 from ..search.certify import TIME_LIMIT, Certificate
 from ..search.certify import certify as certify_set
 from ..tables.builders import lda_pencil
-from .cell_table import CellTable, find_column, open_cells
-from .groups import read_groups
+from ..tables.kinds.anndata_parts import find_column
+from ..tables.kinds.groups import read_groups
+from .cell_table import CellTable, open_cells
 from .results import Results, check_writable, describe_run, describe_solution
 
 
