@@ -46,7 +46,7 @@ _HOME = {
     "certify": "search.certify",
     "check_proof": "proofs.checker",
     "Verdict": "proofs.verdict",
-    "Certificate": "search.certify",
+    "Certificate": "search.certificate",
     "PenalizedLDA": "estimators.penalized_lda",
     "GroupLassoLDA": "estimators.group_lasso_lda",
     "GroupLassoLDACV": "estimators.group_lasso_lda_cv",
@@ -104,7 +104,8 @@ if TYPE_CHECKING:
     from .scoring.gloss import GlossPath
     from .scoring.scoring import ScoringProblem
     from .scoring.solution import GroupLassoSolution
-    from .search.certify import Certificate, certify
+    from .search.certificate import Certificate
+    from .search.certify import certify
     from .search.exact.inclusion import inclusion_bounds
     from .search.moves import renormalize
     from .search.relaxed.dc import DcPath, dc_path

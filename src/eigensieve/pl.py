@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .annotated.cell_table import find_column, find_names, open_cells
-from .annotated.groups import read_groups
+from .annotated.cell_table import open_cells
 from .annotated.results import find_result
 from .errors import InputError
+from .tables.kinds.anndata_parts import find_column
+from .tables.kinds.groups import read_groups
+from .tables.named_columns import find_names
 
 if TYPE_CHECKING:
     from .plots import AlphaDisplay, DotsDisplay, GapDisplay, LoadingsDisplay, ProjectionDisplay

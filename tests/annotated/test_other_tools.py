@@ -122,7 +122,7 @@ def test_certify_judges_any_list(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("genes", "said"),
     [
-        (["gene0", "GENE1"], "1 of 2 genes are not there: 'GENE1' .close: 'gene1'"),
+        (["gene0", "GENE1"], "1 of 2 names not found: 'GENE1' .close: 'gene1'"),
         ("markers", "no such column"),
         ("score", "holds float64"),
         ([], "names no gene"),

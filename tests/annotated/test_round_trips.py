@@ -160,7 +160,7 @@ def test_refusals_of_a_prediction() -> None:
         (lambda: es.tl.predict(new), "is no result of eigensieve; there is none; run"),
         (lambda: es.tl.predict(new, "sparse_pca", old), "which is no classifier"),
         (lambda: es.tl.predict(new, 3, old), "type int"),
-        (lambda: es.tl.predict(lower, reference=old), r"3 of 3 genes are not there.*close: 'GENE"),
+        (lambda: es.tl.predict(lower, reference=old), r"3 of 3 names not found.*close: 'GENE"),
         (lambda: es.tl.predict(twice, reference=old), "more than once"),
         (lambda: es.tl.predict(new, reference=old, layer="logs"), "no layer is called 'logs'"),
     ):

@@ -75,6 +75,34 @@ def test_a_poor_set_is_told_so(run, wine_csv: Path, optimum) -> None:
     assert found["bound"] >= best - 1e-12
 
 
+def test_what_to_replace_is_told(run, wine: pd.DataFrame, wine_csv: Path, optimum) -> None:
+    best, names = optimum
+    poor = ["ash", "magnesium", "proanthocyanins"]
+    swaps = certify(run, wine_csv, poor)["swaps"]
+    pencil = es.lda_pencil(wine[wine.columns[1:-1]], wine["kind"])
+    place = {name: j for j, name in enumerate(wine.columns[1:-1])}
+    own, chosen, lines = (
+        naive.score(pencil.A, pencil.B, [place[n] for n in poor], "logdet"),
+        poor,
+        [],
+    )
+    for swap in swaps:
+        chosen = [swap["entering"] if name == swap["leaving"] else name for name in chosen]
+        score = naive.score(pencil.A, pencil.B, [place[name] for name in chosen], "logdet")
+        assert swap["objective"] == pytest.approx(score, rel=1e-8)
+        change = f"+{100 * (score / own - 1):.3g} %{' in all' if lines else ''}"
+        lines.append(f"  replace {swap['leaving']!r} by {swap['entering']!r} ({change})\n")
+    assert sorted(chosen) == sorted(names)
+    assert swaps[-1]["objective"] == pytest.approx(best)
+    said = run("certify", wine_csv, "--target", "kind", "--features", ",".join(poor)).stdout
+    assert f"(proved the best).\n\n{''.join(lines)}\nscore " in said
+    assert certify(run, wine_csv, names)["swaps"] == []
+    assert (
+        "replace"
+        not in run("certify", wine_csv, "--target", "kind", "--features", ",".join(names)).stdout
+    )
+
+
 def test_what_fit_chose_can_be_certified(run, wine_csv: Path) -> None:
     fitted = json.loads(run("fit", wine_csv, "--target", "kind", "--k", 3, "--json").stdout)
     found = certify(run, wine_csv, fitted["features"])

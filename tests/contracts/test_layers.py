@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "plots": RESULTS,
     "annotated": MODELS,
     "tl": {"annotated"},
-    "pl": {"errors", "annotated", "plots"},
+    "pl": {"errors", "tables", "annotated", "plots"},
     "experiments": RESULTS | {"plots"},
     "report": RESULTS | {"plots", "experiments"},
     "cli": RESULTS | {"plots", "experiments", "report", "proofs", FACE},

@@ -111,9 +111,9 @@ def test_a_table_and_the_names_of_its_columns(wine) -> None:
     assert es.certify(*wine, features=by_name.support).objective == pytest.approx(
         by_name.objective, rel=1e-12
     )
-    with pytest.raises(InputError, match="no column is called 'beer'"):
+    with pytest.raises(InputError, match="1 of 1 names not found: 'beer'"):
         es.certify(frame, y, features=["beer"])
-    with pytest.raises(InputError, match="X has no names"):
+    with pytest.raises(InputError, match="'alcohol' is a name, and the features have no names"):
         es.certify(*wine, features=names)
     with pytest.raises(InputError, match="must be a list"):
         es.certify(frame, y, features="alcohol")

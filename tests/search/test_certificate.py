@@ -13,7 +13,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.solution import Status
-from eigensieve.search.certify import Certificate
+from eigensieve.search.certificate import Certificate
 from tests.oracles import naive
 
 CRITERIA = ("lambda_max", "trace", "logdet")

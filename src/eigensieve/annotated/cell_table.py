@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -11,11 +11,10 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
-from ..io._names import close_names, hint_at, listed
-from ..tables.kinds.big_table import BigTable
-from ..tables.kinds.opening import as_big_table, matrix_of
-
-MAX_NAMES_LISTED = 10
+from ..pencil.names import close_names, listed
+from ..tables.kinds.anndata_parts import find_column, find_matrix, refuse_repeated
+from ..tables.kinds.selected_table import select
+from ..tables.named_columns import find_names
 
 
 def check_options(estimator: type, options: Iterable[str]) -> None:
@@ -69,17 +68,7 @@ class CellTable:
 
     def table(self, cells: np.ndarray | None = None) -> Any:
         """The genes that count, of some cells (a mask) or of all; not read if it is on disk."""
-        every_cell = cells is None or bool(cells.all())
-        every_gene = self.chosen.size == self.matrix.shape[1]
-        if every_cell and every_gene:
-            return self.matrix
-        big = as_big_table(self.matrix)
-        if big is not None:
-            n = self.matrix.shape[0]
-            rows = np.arange(n) if cells is None else np.flatnonzero(cells)
-            return SelectedTable(big, rows, self.chosen)
-        part = self.matrix if cells is None else self.matrix[np.flatnonzero(cells)]
-        return part if every_gene else part[:, self.chosen]
+        return select(self.matrix, cells, self.chosen)
 
     def values(self, cells: np.ndarray | None = None) -> np.ndarray:
         """The same in memory, dense: for few genes."""
@@ -119,52 +108,13 @@ def open_cells(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> C
     if chosen.size == 0:
         raise InputError("mask_var leaves no gene; choose at least one")
     names = np.asarray(part.var_names, dtype=object)[chosen]
-    _refuse_repeated(names, ".raw.var_names" if use_raw else ".var_names")
+    refuse_repeated(names, ".raw.var_names" if use_raw else ".var_names")
     is_name = mask_var is None or isinstance(mask_var, str)
     params = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var if is_name else "given"}
     if not use_raw:
         return CellTable(adata, matrix, chosen, names, chosen, params)
-    _refuse_repeated(np.asarray(adata.var_names, dtype=object), ".var_names")
+    refuse_repeated(np.asarray(adata.var_names, dtype=object), ".var_names")
     return CellTable(adata, matrix, chosen, names, adata.var_names.get_indexer(names), params)
-
-
-def find_matrix(adata: Any, layer: str | None) -> Any:
-    """.X, or a layer."""
-    if layer is not None and layer not in adata.layers:
-        raise InputError(f"no layer is called {layer!r}; {hint_at(layer, adata.layers)}")
-    matrix = matrix_of(adata) if layer is None else adata.layers[layer]
-    if matrix is None:
-        raise InputError(
-            f"the AnnData has no .X; name one of its layers: layer=...; {hint_at('', adata.layers)}"
-        )
-    return matrix
-
-
-def find_column(frame: Any, name: str, where: str, what: str) -> Any:
-    """A column of .obs or .var; an error has the names that look alike."""
-    if not isinstance(name, str):
-        raise InputError(f"{what} is {name!r}; it must be the name of a column of {where}")
-    if name not in frame.columns:
-        hint = hint_at(name, frame.columns)
-        raise InputError(f"{what} is {name!r}, but {where} has no such column; {hint}")
-    return frame[name]
-
-
-def find_names(wanted: Sequence[str], names: Sequence[str] | np.ndarray, what: str) -> np.ndarray:
-    """Positions of some names; an error lists those that are missing, with near ones."""
-    place = {name: j for j, name in enumerate(names)}
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        known = [str(name) for name in names]
-        parts = [repr(name) for name in missing[:MAX_NAMES_LISTED]]
-        for i, name in enumerate(missing[:3]):
-            if close := close_names(str(name), known):
-                parts[i] += f" (close: {listed(close)})"
-        more = ", ..." if len(missing) > MAX_NAMES_LISTED else ""
-        raise InputError(
-            f"{what}: {len(missing)} of {len(wanted)} genes are not there: {', '.join(parts)}{more}"
-        )
-    return np.array([place[name] for name in wanted], dtype=np.intp)
 
 
 def _mask(part: Any, mask_var: Any) -> np.ndarray:
@@ -181,55 +131,3 @@ def _mask(part: Any, mask_var: Any) -> np.ndarray:
             f"the {p} genes, or the name of such a column of .var"
         )
     return mask
-
-
-def _refuse_repeated(names: np.ndarray, where: str) -> None:
-    values, counts = np.unique(names.astype(str), return_counts=True)
-    repeated = values[counts > 1]
-    if repeated.size:
-        raise InputError(
-            f"{repeated.size} name(s) occur more than once in {where} ({listed(repeated.tolist())})"
-            ": a model could not say which gene it means; call adata.var_names_make_unique() first"
-        )
-
-
-class SelectedTable(BigTable):
-    """A table as if it had these rows and these columns only.
-
-    Parameters
-    ----------
-    table : BigTable
-    rows, columns : sorted indices of what is seen of it
-    """
-
-    def __init__(self, table: BigTable, rows: np.ndarray, columns: np.ndarray) -> None:
-        self.table, self.rows, self.selected = table, rows, columns
-        self.kind, self.loading = table.kind, table.loading
-        self.shape, self.dtype = (len(rows), len(columns)), table.dtype
-        self.names = None if table.names is None else table.names[columns]
-
-    def read(self, rows: slice, columns: slice | np.ndarray) -> np.ndarray:
-        wanted = self.rows[rows]
-        if wanted.size == 0:
-            return np.empty((0, len(self.selected[columns])), dtype=self.dtype)
-        # all that lies between the first and the last row: files are read in spans, not in rows
-        span = slice(int(wanted[0]), int(wanted[-1]) + 1)
-        return self.table.read(span, _as_slice(self.selected[columns]))[wanted - span.start]
-
-    def row_cuts(self) -> list[int] | None:
-        return _cuts_of(self.rows, self.table.row_cuts())
-
-    def column_cuts(self) -> list[int] | None:
-        return _cuts_of(self.selected, self.table.column_cuts())
-
-
-def _cuts_of(places: np.ndarray, cuts: Sequence[int] | None) -> list[int] | None:
-    """Where the pieces of the table begin and end among those that are seen."""
-    return None if cuts is None else np.unique(np.searchsorted(places, cuts)).tolist()
-
-
-def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
-    """Neighbours as a slice, which is quicker to read."""
-    if columns.size and columns[-1] - columns[0] == columns.size - 1:
-        return slice(int(columns[0]), int(columns[-1]) + 1)
-    return columns

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..search.certify import TIME_LIMIT, Certificate
+from ..search.certificate import Certificate
+from ..search.certify import TIME_LIMIT
 from ..search.certify import certify as certify_set
-from ..tables.builders import lda_pencil
-from .cell_table import CellTable, find_column, open_cells
-from .groups import read_groups
+from ..tables.kinds.anndata_parts import find_column
+from ..tables.kinds.groups import read_groups
+from .cell_table import CellTable, open_cells
 from .results import Results, check_writable, describe_run, describe_solution
 
 
@@ -49,14 +50,16 @@ def certify(
     key_added : str
         The name of the result in .uns.
     **options
-        Of `eigensieve.certify`: gap_tol, n_jobs ...
+        Of `eigensieve.certify`: include and exclude (names of genes), class_weight, n_jobs ...
 
     Returns
     -------
     Certificate
         Its features are positions among the genes that count. The same is written to
         ``.uns[key_added]`` as a dict: sentence, names, criterion, objective, bound, gap, status,
-        optimal, and, where a better set was found, better_names and better_objective.
+        optimal, and, where a better set was found, better_names, better_objective and swaps: of
+        each gene to replace (leaving) the one to take (entering) and the score after that
+        (objective), in order; lines has the same in words.
 
     Examples
     --------
@@ -68,14 +71,18 @@ def certify(
     >>> found = es.tl.certify(adata, "type", ["a", "b"])
     >>> found.is_certified, adata.uns["certificate"]["better_names"].tolist()
     (False, ['a', 'c'])
+    >>> found.describe_swaps()
+    ["replace 'b' by 'c' (+39.5 %)"]
     >>> es.tl.certify(adata, "type", ["a", "c"]).explain("genes")
     'proved: no other set of 2 genes scores higher (within 0.0001 %)'
     """
     check_writable(adata, key_added, copy=False)
     cells, groups = open_cells(adata, layer, use_raw, mask_var), read_groups(adata, groupby)
     chosen = _find_set(cells, genes)
-    pencil = lda_pencil(cells.table(groups.known), groups.fitted, shrinkage)
-    found = certify_set(pencil, chosen, criterion, time_limit, **options)
+    found = certify_set(
+        cells.table(groups.known), groups.fitted, features=chosen, names=cells.names,
+        criterion=criterion, shrinkage=shrinkage, time_limit=time_limit, **options,
+    )  # fmt: skip
     params = {
         "groupby": groupby, "criterion": criterion, "shrinkage": shrinkage, "time_limit": time_limit
     }  # fmt: skip
@@ -83,11 +90,17 @@ def certify(
     run |= {
         "criterion": found.criterion,
         "names": cells.names[found.support],
-        "sentence": found.explain("genes", cells.names.tolist()),
+        "sentence": found.explain("genes"),
     }
     if found.better is not None:
         run["better_names"] = cells.names[found.better.support]
         run["better_objective"] = float(found.better.objective)
+        run["swaps"] = {
+            "leaving": cells.names[[swap.leaving for swap in found.swaps]],
+            "entering": cells.names[[swap.entering for swap in found.swaps]],
+            "objective": [swap.objective for swap in found.swaps],
+            "lines": found.describe_swaps(),
+        }
     Results(key_added, uns=run).write(adata, copy=False)
     return found
 

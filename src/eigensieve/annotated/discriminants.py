@@ -11,8 +11,8 @@ from ..estimators._validation import read_columns
 from ..estimators.group_lasso_lda import GroupLassoLDA
 from ..estimators.sparse_lda import SparseLDA
 from ..io.model import LinearModel
+from ..tables.kinds.groups import Groups, read_groups
 from .cell_table import CellTable, check_options, open_cells
-from .groups import Groups, read_groups
 from .prediction import describe_cells, keep_model
 from .results import Results, check_writable, describe_run, describe_solution
 

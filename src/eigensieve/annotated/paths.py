@@ -10,8 +10,8 @@ import numpy as np
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
 from ..tables.builders import lda_pencil
+from ..tables.kinds.groups import read_groups
 from .cell_table import check_options, open_cells
-from .groups import read_groups
 from .results import Results, check_writable, describe_run, describe_solution
 
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)

@@ -11,7 +11,8 @@ import numpy as np
 from ..errors import InputError
 from ..estimators._validation import read_columns
 from ..io.model import LinearModel
-from .cell_table import find_names, open_cells
+from ..tables.named_columns import find_names
+from .cell_table import open_cells
 from .results import Results, check_writable, find_result
 
 KEPT = ("features", "classes", "coef", "intercept", "center", "scale", "scalings", "offset")

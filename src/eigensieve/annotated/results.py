@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputError
-from ..io._names import listed
+from ..pencil.names import listed
 from .cell_table import check_adata
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..estimators._validation import read_columns
 from ..estimators.clustering import spectral_clusters
 from ..estimators.qalpha_selector import QAlphaSelector
+from ..tables.kinds.groups import read_groups
 from .cell_table import CellTable, check_options, open_cells
-from .groups import read_groups
 from .results import Results, check_writable, describe_run
 
 

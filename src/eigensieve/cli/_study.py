@@ -96,7 +96,7 @@ def find_features(
     wanted: Sequence[str], names: Sequence[str], option: str, target: str | None = None
 ) -> list[int]:
     """Positions of the features named in an option."""
-    from ..io._names import close_names
+    from ..pencil.names import close_names
 
     place = {name: j for j, name in enumerate(names)}
     for name in wanted:

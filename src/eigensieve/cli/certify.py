@@ -21,7 +21,7 @@ from ._tables import StudyTable, read_study_table
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..search.certify import Certificate
+    from ..search.certificate import Certificate
     from ..search.proof.proof import ProofRequest
     from ..tables.builders import LDAProblem
 
@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def sentence(self) -> str:
-        return self.certificate.explain(self.noun, self.data.names)
+        return self.certificate.explain(self.noun)
 
     def names(self, support: np.ndarray) -> list[str]:
         return [self.data.names[j] for j in support]
@@ -158,7 +158,7 @@ def make_claim(
     data.notes += [*about_columns(reading["groups"]), *about_repeats(wanted, len(chosen))]
     X = filled(data)
     echo_notes(data.notes)
-    problem = lda_problem(X, data.y, shrinkage)
+    problem = lda_problem(X, data.y, shrinkage, names=data.names)
     draft = nullcontext() if proof is None else drafted(proof, "--proof")
     with draft as path, common.progress_bar() as progress:
         certificate = certify(
@@ -256,6 +256,14 @@ def as_plain(claim: Claim) -> dict[str, Any]:
             "objective": better.objective,
             "optimal": better.is_certified,
         },
+        "swaps": [
+            {
+                "leaving": claim.data.names[swap.leaving],
+                "entering": claim.data.names[swap.entering],
+                "objective": swap.objective,
+            }
+            for swap in found.swaps
+        ],
         "solver": found.solver,
         "criterion": found.criterion,
         "shrinkage": claim.problem.shrinkage,
@@ -269,13 +277,14 @@ def as_plain(claim: Claim) -> dict[str, Any]:
 
 
 def echo_claim(claim: Claim) -> None:
-    """The features, what is proved of them, and a better set if there is one."""
+    """The features, what is proved of them, and what leads to a better set if there is one."""
     found = claim.certificate
     classes = common.describe_classes(claim.data.y)
     click.echo(f"{found.k} of {found.n_features} {printable(claim.noun)}, {classes}\n")
     echo_features(claim)
     sentence = printable(claim.sentence)
     click.echo(f"{sentence[:1].upper()}{sentence[1:]}.\n")
+    echo_swaps(found)
     settings = f"{found.criterion}, shrinkage {claim.problem.shrinkage:.3g}"
     click.echo(f"score   {found.objective:.6g} ({settings})")
     click.echo(f"bound   {found.describe_bound()}")
@@ -286,9 +295,20 @@ def echo_claim(claim: Claim) -> None:
         click.echo(f"proof   {printable(str(claim.proof))}; eigensieve check-proof verifies it")
 
 
+def echo_swaps(found: Certificate) -> None:
+    """What to replace by what, where a better set was found."""
+    lines = found.describe_swaps()
+    if not lines:
+        return
+    for line in lines[:MAX_FEATURES_SHOWN]:
+        click.echo(f"  {printable(line)}")
+    more = len(lines) - MAX_FEATURES_SHOWN
+    click.echo(f"  ... and {more} more\n" if more > 0 else "")
+
+
 def describe_search(found: Certificate) -> str:
     """What was searched, and how it ended."""
-    from ..search.certify import GIVEN
+    from ..search.certificate import GIVEN
 
     if found.solver == GIVEN:
         return "not needed"

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from eigensieve.errors import TableError
 
-from ._names import close_names, filled_names, listed, unique_names
+from ..pencil.names import close_names, listed
+from ._names import filled_names, unique_names
 from ._sheet import Sheet
 
 _MARKS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}

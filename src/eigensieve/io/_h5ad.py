@@ -13,8 +13,8 @@ from scipy import sparse
 
 from eigensieve.errors import MissingExtraError, TableError
 
+from ..pencil.names import hint_at, listed
 from ._cells import texts_of
-from ._names import hint_at, listed
 from ._sheet import Sheet
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from eigensieve.errors import TableError
 
+from ..pencil.names import listed
 from ._columns import about_one_column
 from ._explain import explained
-from ._names import filled_names, listed, unique_names
+from ._names import filled_names, unique_names
 from ._sheets import TEXT_SUFFIXES, check_is_file
 from ._text import DELIMITERS, Layout, layout_of, suffix_of
 

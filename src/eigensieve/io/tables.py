@@ -18,6 +18,7 @@ from scipy import sparse
 
 from eigensieve.errors import OptionError, TableError
 
+from ..pencil.names import listed
 from ._cells import (
     are_distinct,
     example,
@@ -29,7 +30,7 @@ from ._cells import (
 )
 from ._columns import Columns
 from ._explain import explained
-from ._names import listed, names_rows
+from ._names import names_rows
 from ._roles import Asked, Roles, find_roles
 from ._sheet import MISSING, Sheet
 from ._sheets import read_sheet

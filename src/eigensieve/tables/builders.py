@@ -18,8 +18,9 @@ from ..pencil.row_factor import column_squares
 from .device_pencil import DevicePencil
 from .kinds.arrays import is_device_array, to_numpy
 from .kinds.big_table import BigTable
-from .kinds.frames import column_names, plain_frame
+from .kinds.frames import plain_frame
 from .kinds.opening import as_big_table
+from .named_columns import feature_names
 from .shrinkage import (
     check_ridge,
     check_shrinkage,
@@ -274,11 +275,6 @@ def _open(X: Any) -> Any:
     if table is not None:
         return table
     return X if sparse.issparse(X) or is_device_array(X) else real_matrix(X, "X")
-
-
-def feature_names(X: Any, given: Iterable[str] | None) -> tuple[str, ...] | None:
-    """Those that are given, or else those of the table, if it has any."""
-    return column_names(X) if given is None else tuple(str(name) for name in given)
 
 
 def real_matrix(X: ArrayLike, name: str) -> np.ndarray:

@@ -14,7 +14,8 @@ from ..pencil.factor_pencil import FactorPencil
 from ..pencil.pencil import Pencil
 from ..pencil.recipe import Recipe
 from ..pencil.row_factor import column_squares
-from .builders import MAX_DENSE_FEATURES, divide_rows, feature_names, real_matrix
+from .builders import MAX_DENSE_FEATURES, divide_rows, real_matrix
+from .named_columns import feature_names
 from .operators.any_rows import row_products
 from .operators.centred_rows import CentredRows, join_columns
 from .shrinkage import SHRINKAGE_FLOOR, resolve_shrinkage

@@ -62,6 +62,11 @@ def as_big_table(X: Any) -> BigTable | None:
     return None
 
 
+def is_anndata(X: Any) -> bool:
+    """Whether it is an AnnData, which has its labels and its names in it."""
+    return ("anndata", "AnnData") in _names(X)
+
+
 def matrix_of(data: Any) -> Any:
     """The .X of an AnnData; None if it has none, which one that is backed says by a KeyError."""
     with suppress(KeyError):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..io._names import listed
-from .cell_table import find_column
+from ...errors import InputError
+from ...pencil.names import listed
+from .anndata_parts import find_column, find_matrix, refuse_repeated
+from .selected_table import select
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +34,9 @@ class Groups:
         return self.labels[self.known]
 
 
-def read_groups(adata: Any, groupby: str, *, least: int = 2) -> Groups:
+def read_groups(adata: Any, groupby: str, *, least: int = 2, what: str = "groupby") -> Groups:
     """A column of categories, text, whole numbers or booleans; missing entries are no group."""
-    column = find_column(adata.obs, groupby, ".obs", "groupby")
+    column = find_column(adata.obs, groupby, ".obs", what)
     known = column.notna().to_numpy()
     texts = np.full(len(column), "", dtype=object)
     texts[known] = [_text(value, groupby) for value in column[known].tolist()]
@@ -52,6 +53,22 @@ def read_groups(adata: Any, groupby: str, *, least: int = 2) -> Groups:
             "column of groups"
         )
     return Groups(texts.astype(str), known, classes)
+
+
+def labelled_cells(
+    adata: Any, groupby: Any, layer: str | None
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The cells that have a group, their groups, and the names of the genes.
+
+    ``groupby`` is a column of .obs, or holds the groups of all cells itself.
+    """
+    names = np.asarray(adata.var_names, dtype=object)
+    refuse_repeated(names, ".var_names")
+    matrix = find_matrix(adata, layer)
+    if not isinstance(groupby, str):
+        return matrix, groupby, names
+    groups = read_groups(adata, groupby, what="y")
+    return select(matrix, groups.known, np.arange(names.size)), groups.fitted, names
 
 
 def _order(column: Any, known: np.ndarray) -> list[Any]:

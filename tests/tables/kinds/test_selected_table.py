@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eigensieve.annotated.cell_table import SelectedTable
 from eigensieve.errors import InputError
 from eigensieve.tables.kinds import big_table as tables
 from eigensieve.tables.kinds.big_table import ArrayTable, BigTable
 from eigensieve.tables.kinds.opening import as_big_table
+from eigensieve.tables.kinds.selected_table import SelectedTable
 
 ROWS = np.array([0, 1, 4, 5, 11, 19])
 COLUMNS = np.array([2, 3, 4, 7, 9])
