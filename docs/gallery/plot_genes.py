@@ -94,7 +94,7 @@ print(f"score {solution.objective:.3f}, bound {solution.bound:.3f}, gap {solutio
 
 new = [draw_hospital(40, share) for share in np.linspace(0.2, 0.8, 10)]
 X_new, y_new = pd.concat([table for table, _ in new]), np.concatenate([label for _, label in new])
-predicted = study.final_estimator.predict(X_new)
+predicted = study.predict(X_new)
 print(f"error in new hospitals: {np.mean(predicted != y_new):.1%} of {len(y_new)} samples")
 print("the first five:", ", ".join(predicted[:5]))
 

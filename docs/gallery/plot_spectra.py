@@ -103,7 +103,7 @@ print(claim.explain("wavelengths", names=list(X.columns)))
 # Later samples
 # -------------
 
-predicted = study.final_estimator.predict(X_new)
+predicted = study.predict(X_new)
 print(f"error on {len(y_new)} later spectra: {np.mean(predicted != y_new):.1%}")
 print(pd.crosstab(y_new, predicted, rownames=["grade"], colnames=["predicted"]))
 

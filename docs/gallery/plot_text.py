@@ -95,7 +95,7 @@ print(study.stability_index.to_string(index=False, float_format="%.2f"))
 # every topic alike.
 
 X_later = sparse.csr_matrix(counter.transform(later["text"]), dtype=float).log1p()
-predicted = study.final_estimator.predict(X_later)
+predicted = study.predict(X_later)
 wrong = predicted != later["topic"].to_numpy()
 balanced = pd.Series(wrong).groupby(later["topic"].to_numpy()).mean().mean()
 print(f"error {wrong.mean():.1%}, balanced {balanced:.1%}, of {len(later)} texts")

@@ -61,6 +61,8 @@ _HOME = {
     "SparseUncorrelatedLDA": "estimators.sparse_uncorrelated_lda",
     "UncorrelatedLDA": "estimators.uncorrelated_lda",
     "PreparedClassifier": "studies.prepared",
+    "load_model": "io.model",
+    "save_model": "io.model",
     "to_onnx": "io.onnx_export",
     "study": "studies.run:run_study",
     "Study": "studies.result",
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from .estimators.sparse_pca import SparsePCA
     from .estimators.sparse_uncorrelated_lda import SparseUncorrelatedLDA
     from .estimators.uncorrelated_lda import UncorrelatedLDA
+    from .io.model import load_model, save_model
     from .io.onnx_export import to_onnx
     from .pencil.factor_pencil import FactorPencil
     from .pencil.pencil import Pencil

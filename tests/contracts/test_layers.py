@@ -35,11 +35,11 @@ MAY_IMPORT = {
     "pencil": {"errors"},
     "tables": {"errors", "pencil"},
     **{problem: {"errors", "pencil", "tables"} for problem in PROBLEMS},
-    "io": {"errors", "pencil"},
+    "io": {"errors", "pencil", "tables"},
     "datasets": {"errors", "pencil"},
     "proofs": {"errors"},  # the checker shares no code with what it checks
     "estimators": ENGINE,
-    "studies": ENGINE | {"estimators"},
+    "studies": ENGINE | {"estimators", "io"},
     "plots": RESULTS,
     "annotated": MODELS,
     "tl": {"annotated"},

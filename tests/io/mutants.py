@@ -89,6 +89,8 @@ def forgeries(document: Json) -> Iterator[bytes]:
         yield _sealed(document, document["model"] | {"fill": document["model"]["center"]})
     if document["version"] < 3:
         yield _sealed(document, document["model"] | {"temperature": 2.0})
+    if document["version"] < 4:
+        yield _sealed(document, document["model"] | {"classes": [0, 1, 2]})
     yield _sealed(document, document["model"] | {"temperature": 1.0})  # that is left out
     yield from _wrong_envelopes(document)
 
@@ -148,7 +150,7 @@ def _sealed(document: Json, model: Json) -> bytes:
 def _wrong_envelopes(document: Json) -> Iterator[bytes]:
     good = document["digest"]
     changes: dict[str, list[Json]] = {
-        "version": [0, 4, -1, "1", "2", True, 1.0, 2.0, None, [2], {}, 10**30, np.nan],
+        "version": [0, 5, -1, "1", "2", True, 1.0, 2.0, None, [2], {}, 10**30, np.nan],
         "format": ["", "eigensieve", "Eigensieve-model", None, 1, True, ["eigensieve-model"]],
         "digest": [None, "", "sha256:", good.upper(), good[7:], good[:-1], good + "0", [good], 0],
         "model": [None, [], "", 1, True, [document["model"]], json.dumps(document["model"])],

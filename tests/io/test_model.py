@@ -70,7 +70,7 @@ def test_file_layout(saved: Path) -> None:
     document = json.loads(saved.read_text("ascii"))
     assert list(document) == ["format", "version", "digest", "model"]
     assert document["format"] == "eigensieve-model"
-    assert document["version"] == FORMAT_VERSION == 3
+    assert document["version"] == FORMAT_VERSION == 4
     assert document["digest"] == make().digest
     assert document["digest"].startswith("sha256:")
     names = {field.name for field in fields(LinearModel)}
@@ -195,6 +195,13 @@ def test_arrays_are_copies_and_read_only() -> None:
         ({"features": ()}, "features has 0 entries"),
         ({"classes": ("u",)}, "classes has 1 entries"),
         ({"classes": ("u", "v", 3)}, "classes must be"),
+        ({"classes": (0, 1, 2.0)}, "numbers of one kind"),
+        ({"classes": (0, 1, True)}, "numbers of one kind"),
+        ({"classes": (None, None, None)}, "numbers of one kind"),
+        ({"classes": (0, 1, 10**30)}, "finite numbers of 64 bits"),
+        ({"classes": (0, -1, 2**63)}, "finite numbers of 64 bits"),
+        ({"classes": (0.0, 1.0, np.inf)}, "finite numbers of 64 bits"),
+        ({"classes": (0, 1, 1)}, "two different labels"),
         ({"coef": np.ones((3, 3))}, "coef has shape (3, 3); expected (3, 4)"),
         ({"intercept": [1, 2]}, "intercept has shape"),
         ({"center": [np.nan, 1, 1, 1]}, "center has values that are not finite"),

@@ -50,8 +50,8 @@ def test_too_large(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (b'{"format": "eigensieve-model", "version": true}', "unknown format version True"),
         (b'{"format": "eigensieve-model", "version": 0}', "unknown format version 0"),
         (
-            b'{"format": "eigensieve-model", "version": 4}',
-            "written by a newer eigensieve (format 4); upgrade",
+            b'{"format": "eigensieve-model", "version": 5}',
+            "written by a newer eigensieve (format 5); upgrade",
         ),
         (b'{"format": "eigensieve-model", "version": 1}', "must have exactly"),
         (
@@ -153,7 +153,7 @@ def test_a_file_of_version_1_still_works(tmp_path: Path) -> None:
     assert model.digest == json.loads(VERSION_1)["digest"]
     save_model(model, path)
     document = json.loads(path.read_text())
-    assert document == json.loads(VERSION_1) | {"version": 3}
+    assert document == json.loads(VERSION_1) | {"version": 4}
     assert model.temperature == 1.0
 
 
@@ -171,6 +171,16 @@ def test_older_versions_know_no_temperature(tmp_path: Path, version: int) -> Non
         load_model(path).predict_proba(np.array([[8.0, 4.0]])),
         [[odds / (1 + odds), 1 / (1 + odds)]],
     )
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_older_versions_know_no_labels_but_text(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(VERSION_1.replace('"version": 1', f'"version": {version}'))
+    forge(path, lambda m: m.update(classes=[7, 9]))
+    fails(path, "classes must be a list of strings")
+    path.write_text(path.read_text().replace(f'"version": {version}', '"version": 4'))
+    assert load_model(path).predict(np.array([[8.0, 4.0]])).tolist() == [7]
 
 
 def test_version_1_knows_no_fill(tmp_path: Path) -> None:

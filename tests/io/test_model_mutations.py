@@ -13,27 +13,29 @@ from eigensieve.errors import ModelFileError
 from eigensieve.io.model import LinearModel, load_model, save_model
 from tests.io.mutants import content, damaged, digest, forgeries, rewritten
 
-# version, log2, fill, temperature
-Variant = tuple[int, bool, bool, bool]
+# version, log2, fill, temperature, classes that are numbers
+Variant = tuple[int, bool, bool, bool, bool]
 VARIANTS: list[Variant] = [
-    (1, False, False, False),
-    (1, True, False, False),
-    (2, False, False, False),
-    (2, True, False, False),
-    (2, False, True, False),
-    (2, True, True, False),
-    (3, False, True, False),
-    (3, True, False, True),
-    (3, True, True, True),
+    (1, False, False, False, False),
+    (1, True, False, False, False),
+    (2, False, False, False, False),
+    (2, True, False, False, False),
+    (2, False, True, False, False),
+    (2, True, True, False, False),
+    (3, False, True, False, False),
+    (3, True, False, True, False),
+    (3, True, True, True, False),
+    (4, False, False, False, True),
+    (4, True, True, True, True),
 ]
 N_DAMAGED = 250
 
 
-def model_of(log2: bool, fill: bool, temperature: bool) -> LinearModel:
+def model_of(log2: bool, fill: bool, temperature: bool, numbers: bool) -> LinearModel:
     rng = np.random.default_rng(5)
     return LinearModel(
         features=("β-actin", 'a,"b"'),
-        classes=("u", "v", "w"),
+        classes=(-1, 0, 10) if numbers else ("u", "v", "w"),
         coef=rng.normal(size=(3, 2)),
         intercept=rng.normal(size=3),
         center=np.array([1 / 3, -0.0]),
@@ -58,7 +60,7 @@ def predictions(model: LinearModel) -> bytes:
     X = np.random.default_rng(0).uniform(-1, 3, size=(20, 2))
     if model.fill is not None:
         X[::3, 0] = X[1::4, 1] = np.nan
-    labels = "".join(model.predict(X).tolist()).encode()
+    labels = repr(model.predict(X).tolist()).encode()
     return labels + model.predict_proba(X).tobytes() + model.transform(X).tobytes()
 
 
@@ -76,10 +78,11 @@ def says_the_same(mutant: bytes, data: bytes) -> bool:
     """The same content; a version that knows all of it says the same as another one."""
     said, meant = content(mutant), content(data)
     least = 3 if b'"temperature"' in data else 2 if b'"fill"' in data else 1
+    least = 4 if b'"classes": ["u"' not in data else least
     same = {
         meant.replace(f'["version", {old}]', f'["version", {new}]')
-        for old in (1, 2, 3)
-        for new in range(least, 4)
+        for old in (1, 2, 3, 4)
+        for new in range(least, 5)
         if meant is not None
     }
     return said is not None and said in {meant, *same}

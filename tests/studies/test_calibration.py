@@ -12,9 +12,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import clone
 
 import eigensieve as es
-from eigensieve.cli._outputs import make_model
 from eigensieve.errors import InputError
-from eigensieve.io.model import load_model, save_model
 from eigensieve.plots import ReliabilityDisplay
 from eigensieve.studies.calibration import ProbabilityQuality, fit_temperature
 from eigensieve.studies.result import Study
@@ -93,8 +91,8 @@ def test_the_final_model_has_it_and_the_rest_of_the_path_has_not(study: Study) -
 def test_model_file_and_onnx_keep_it(study: Study, tmp_path: Path) -> None:
     rows, final = new_rows(), study.final_estimator
     expected = final.predict_proba(rows)
-    save_model(make_model(study), tmp_path / "model.json")
-    model = load_model(tmp_path / "model.json")
+    study.save_model(tmp_path / "model.json")
+    model = es.load_model(tmp_path / "model.json")
     assert model.temperature == final.estimator_.temperature_
     few = rows[:, final.get_support(indices=True)]
     np.testing.assert_allclose(model.predict_proba(few), expected, rtol=1e-9)

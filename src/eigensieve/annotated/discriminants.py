@@ -165,9 +165,7 @@ def _finish(cells: CellTable, groups: Groups, model: Any, results: Results) -> R
     results.var[key] = cells.to_var(np.asarray(model.get_support()), False)
     results.var[f"{key}_weight"] = cells.to_var(weight, 0.0)
     results.varm[key] = cells.to_var(loadings, 0.0)
-    rule = LinearModel.from_discriminant(
-        model, cells.names.tolist(), np.zeros(p), np.ones(p), log2_floor=None, info={}
-    )
+    rule = LinearModel.from_estimator(model, cells.names.tolist(), info={})
     describe_cells(results, rule, columns, groups.classes)
     results.uns |= {
         "names": cells.names[S[np.argsort(-weight[S], kind="stable")]],

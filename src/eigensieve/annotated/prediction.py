@@ -29,8 +29,8 @@ def get_model(adata: Any, key: str = "sparse_lda") -> LinearModel:
     Returns
     -------
     LinearModel
-        On the selected genes, by name. ``eigensieve.io.model.save_model(model, path)`` writes it
-        for ``eigensieve predict``.
+        On the selected genes, by name. `eigensieve.save_model` writes it for
+        ``eigensieve predict``.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def predict(
     adata : AnnData, the new cells
     model : str or LinearModel
         The key of a result of `sparse_lda` or `gloss` in ``reference``; or a model, as `get_model`
-        gives it or `eigensieve.io.model.load_model` reads it.
+        gives it or `eigensieve.load_model` reads it.
     reference : AnnData, optional
         The one that was fitted; by default ``adata`` itself.
     layer : str, optional

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import __version__
 from ..errors import EigensieveError, InputError
-from ._common import ARGS, finite_or_none
+from ._common import ARGS
 from ._guard import add_input
 
 if TYPE_CHECKING:
@@ -35,6 +34,18 @@ def find_model(path: Path) -> Path:
     if not (path / MODEL).is_file():
         raise InputError(f"{path}: is a folder without a {MODEL}; name a model file")
     return add_input(path / MODEL)
+
+
+def read_model(path: Path) -> LinearModel:
+    """The model of a file, with its labels as tables have them: text."""
+    from dataclasses import replace
+
+    from ..io._cells import label
+    from ..io.model import load_model
+
+    rule = load_model(find_model(path))
+    texts = (c if isinstance(c, str) else label(str(c)) for c in rule.classes)
+    return replace(rule, classes=tuple(texts))
 
 
 def is_complete(folder: Path) -> bool:
@@ -76,51 +87,12 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
-def make_model(study: Study) -> LinearModel:
-    """The model file's content: the selected features, and where they come from."""
-    from dataclasses import asdict
-
-    from ..io.model import LinearModel
-
-    model, solution, source = study.final_estimator, study.solution, study.source
-    scaler, error = model.standardizer_, study.honest_error
-    info = {
-        "method": study.setting,
-        "k": study.best_k,
-        "criterion": solution.criterion,
-        "shrinkage": getattr(model.estimator_, "shrinkage_", None),
-        "solver": solution.solver,
-        "status": str(solution.status),
-        "objective": solution.objective,
-        "bound": finite_or_none(solution.bound),
-        "gap": finite_or_none(solution.gap),
-        "eigensieve": __version__,
-        "target": source.target,
-        "n_samples": study.n_samples,
-        "n_features": len(study.names),
-        "seed": source.seed,
-        "fingerprint": source.fingerprint,
-        "error": None if error is None else asdict(error.estimate),
-    }
-    if source.layer is not None:
-        info["layer"] = source.layer
-    if study.unfinished:
-        info["unfinished"] = list(study.unfinished)
-    return LinearModel.from_discriminant(
-        model.estimator_, study.names, scaler.center, scaler.scale, source.log2_floor, info,
-        fill=scaler.fill,
-    )  # fmt: skip
-
-
-def write_study(
-    stage: Path, study: Study, model: LinearModel, held_out: ErrorEstimate | None = None
-) -> list[str]:
+def write_study(stage: Path, study: Study, held_out: ErrorEstimate | None = None) -> list[str]:
     """Model, tables and report; the names of the files, the report first."""
-    from ..io.model import save_model
     from ..report.page import render_study
     from ..report.shared import write_report
 
-    save_model(model, stage / MODEL)
+    study.save_model(stage / MODEL)
     for name, text in (
         (SELECTED, selected_csv(study)),
         (CV, cv_csv(study)),

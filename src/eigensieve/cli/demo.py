@@ -20,7 +20,6 @@ from ._outputs import (
     STUDY_FILES,
     csv_text,
     is_complete,
-    make_model,
     protect,
     write_study,
 )
@@ -88,16 +87,15 @@ def write_demo(
     stage: Path, table: NamedTable, result: Study, train: np.ndarray, test: np.ndarray
 ) -> Evaluation:
     """Every file of the demo; the held-out samples are judged by the model file as read back."""
-    from ..io.model import load_model, save_model
+    from ..io.model import load_model
 
     for name, rows in ((TRAINING, train), (HELD_OUT, test)):
         (stage / name).write_text(table_csv(table, rows), encoding="utf-8", newline="")
-    model = make_model(result)
-    save_model(model, stage / MODEL)
+    result.save_model(stage / MODEL)
     rule = load_model(stage / MODEL)
     columns = [table.names.index(name) for name in rule.features]
     found = evaluate_model(rule, table.X[test][:, columns], table.y[test], "held-out samples")
-    write_study(stage, result, model, found.error)
+    write_study(stage, result, found.error)
     return found
 
 

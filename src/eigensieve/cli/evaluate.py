@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from . import _common as common
 from ._common import describe_error, echo_json, echo_notes, echo_table, percent
-from ._outputs import find_model
+from ._outputs import read_model
 from ._tables import read_for_model
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def evaluate_command(
 
     The table must be new to the model: on the samples it was fitted on, the error is too small.
     """
-    from ..io.model import load_model
-
-    rule = load_model(find_model(model))
+    rule = read_model(model)
     check_target(rule, target.strip())
     data = read_for_model(rule, table, layer, target=target, transpose=transpose)
     assert data.target is not None

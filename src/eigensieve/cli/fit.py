@@ -11,7 +11,7 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
 from ._destinations import check_folder, staged
-from ._outputs import STUDY_FILES, is_complete, make_model, protect, write_study
+from ._outputs import STUDY_FILES, is_complete, protect, write_study
 from ._resume import resumable
 from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
 from ._summary import as_plain, echo_summary
@@ -114,7 +114,7 @@ def fit_command(
         remarks = about_repeated(study, read.repeated)
         study = replace(study, notes=(*read.notes, *study.notes, *remarks))
         with staged(out) as stage:
-            files = write_study(stage, study, make_model(study))
+            files = write_study(stage, study)
         if as_json:
             echo_json(as_plain(study, out, files))
         else:

@@ -12,7 +12,7 @@ from . import _common as common
 from ._common import echo_json, echo_notes, printable
 from ._destinations import check_file, write_atomically
 from ._guard import force_option
-from ._outputs import csv_text, find_model
+from ._outputs import csv_text, read_model
 from ._tables import read_for_model
 
 if TYPE_CHECKING:
@@ -42,12 +42,9 @@ def predict_command(
     TABLE must have the model's features, by name and in any order; other columns are ignored. Of an
     .h5ad file the layer is that of the fit, unless another is named.
     """
-    from ..io.model import load_model
-
-    model = find_model(model)
+    rule = read_model(model)
     if out is not None:
         check_file(out)
-    rule = load_model(model)
     known = rule.info.get("target")  # labels do not say which row it is
     labels_of_fit = [known] if isinstance(known, str) else []
     data = read_for_model(rule, table, layer, transpose=transpose, not_rows=labels_of_fit)

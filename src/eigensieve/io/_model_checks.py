@@ -13,6 +13,8 @@ from eigensieve.errors import InputError
 
 from ._model_file import parse_json
 
+NUMBERS = {bool: "b", int: "iu", float: "f"}  # as numpy holds them
+
 
 def shapes_of(
     features: Sequence[str], classes: Sequence[str], m: int
@@ -39,6 +41,22 @@ def checked_names(field: str, values: Sequence[str], least: int) -> tuple[str, .
         twice = Counter(values).most_common(1)[0][0]
         raise InputError(f"{field} has {twice!r} more than once")
     return tuple(str(value) for value in values)
+
+
+def checked_classes(values: Sequence[Any]) -> tuple[Any, ...]:
+    """At least two different labels: strings, or numbers of one kind that numpy can hold."""
+    if isinstance(values, list | tuple) and all(isinstance(v, str) for v in values):
+        return checked_names("classes", values, 2)
+    kinds = {type(value) for value in values}
+    held = NUMBERS.get(kinds.pop()) if len(kinds) == 1 else None
+    if held is None:
+        raise InputError("classes must be a list of strings, or of numbers of one kind")
+    array = np.array(values)
+    if array.dtype.kind not in held or not np.isfinite(array).all():
+        raise InputError("classes must be finite numbers of 64 bits")
+    if len(set(values)) < max(len(values), 2):
+        raise InputError("classes must be at least two different labels")
+    return tuple(values)
 
 
 def checked_array(field: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

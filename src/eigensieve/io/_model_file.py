@@ -13,8 +13,9 @@ from eigensieve.errors import InputError, ModelFileError
 from .replacing import replace_file
 
 FORMAT = "eigensieve-model"
-# 1: no fill. 2: fill, if the model has one. 3: temperature, if it is not 1.
-FORMAT_VERSION = 3
+# 1: no fill. 2: fill, if the model has one. 3: temperature, if it is not 1. 4: classes may be
+# numbers.
+FORMAT_VERSION = 4
 MAX_BYTES = 64 * 2**20
 
 

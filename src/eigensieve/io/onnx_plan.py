@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ._fitted import FACTS, describe_search
 
 EXPORTABLE = (
     "SparseLDA, GroupLassoLDA(CV), SparseUncorrelatedLDA, UncorrelatedLDA, PenalizedLDA, "
     "SparseOptimalScoring, RankedLDA, SparsePCA, SparseCCA, QAlphaSelector, a PreparedClassifier, "
     "a study, a model file, or a Pipeline that ends in one of these"
 )
-
-FACTS = ("objective", "bound", "gap", "criterion", "status", "solver")  # of a search
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,17 +316,8 @@ def _require(estimator: Any, attribute: str) -> None:
 
 
 def _describe(estimator: Any) -> dict[str, Any]:
-    """What is known of the search, for the metadata; nothing that is infinite."""
-    facts: dict[str, Any] = {"estimator": type(estimator).__name__}
-    solution = getattr(estimator, "solution_", None)
-    for name in FACTS:
-        value = getattr(solution, name, None)
-        if isinstance(value, float | np.floating):
-            if np.isfinite(value):
-                facts[name] = float(value)
-        elif value is not None:
-            facts[name] = str(value)
-    return facts
+    """What is known of the search, for the metadata."""
+    return {"estimator": type(estimator).__name__, **describe_search(estimator)}
 
 
 Readers = dict[str, Callable[..., OnnxPlan]]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..io.model import save_model
 from ..pencil.solution import Solution
 from .calibration import Calibration
 from .copies.features import FeatureCopy
 from .cv_path import CHOSEN, CVPath
+from .model_file import make_model
 from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice
@@ -139,6 +143,29 @@ class Study(Reported):
     def final_estimator(self) -> PreparedClassifier:
         """The model of the chosen k."""
         return self.path[self.best_k]
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of every raw row, by the final model; X has all columns of the table."""
+        return self.final_estimator.predict(X)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Class probabilities of raw rows, (n, n_classes), with the temperature."""
+        return self.final_estimator.predict_proba(X)
+
+    def save_model(self, path: str | os.PathLike[str]) -> None:
+        """Write the final model as ``eigensieve fit`` does; an existing file is replaced.
+
+        The file holds the selected features by name, the rule and its temperature, and where it
+        comes from; no data. `eigensieve.load_model` and ``eigensieve predict`` read it.
+
+        Raises
+        ------
+        InputError
+            If the final model has no linear rule (rule "1-nn").
+        ModelFileError
+            If the file cannot be written.
+        """
+        save_model(make_model(self), path)
 
     @property
     def solution(self) -> Solution:

@@ -5,7 +5,8 @@ A frame is known by the name of its class: neither polars nor pyarrow is importe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,36 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     names = getattr(X, "column_names", None)  # pyarrow's; the others say columns
     names = getattr(X, "columns", None) if names is None else names
     return None if names is None or callable(names) else tuple(str(name) for name in names)
+
+
+def pick_columns(X: Any, wanted: Sequence[str]) -> Any:
+    """The columns of these names, in this order, as `plain_frame` gives them.
+
+    What has no names comes back as it is. Other columns may hold anything.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or twice.
+    """
+    names = column_names(X)
+    if names is None:
+        return X
+    count = Counter(names)
+    odd = [name for name in wanted if count[name] != 1]
+    if odd:
+        what = "has more than one column" if count[odd[0]] else "has no column"
+        raise InputError(
+            f"X {what} {odd[0]!r}; it needs the {len(wanted)} columns {_listed(wanted)}, each once"
+        )
+    places = [names.index(name) for name in wanted]
+    if hasattr(X, "iloc"):  # pandas, dask
+        return plain_frame(X.iloc[:, places])
+    return plain_frame(X.select([names[j] for j in places]))  # polars, pyarrow
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
 
 
 def _kinds(X: Any) -> set[tuple[str, str]]:
