@@ -245,7 +245,7 @@ def describe_bound(solution: Solution, constrained: bool) -> str:
     from ..pencil.wording import at_least, rounded_up
 
     if solution.is_certified:
-        return "proved optimal"
+        return "proved best"
     if solution.bound == math.inf:
         return "distance to the optimum not computed"
     features = f"{solution.k} feature{'' if solution.k == 1 else 's'}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 STABILITY = "stability.csv"
+PROOF = "best.proof"
 STUDY_FILES = (REPORT, MODEL, SELECTED, CV, STABILITY)
 COMPARISON, COMPARISON_JSON = "comparison.csv", "comparison.json"
 
@@ -87,8 +88,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
-def write_study(stage: Path, study: Study, held_out: ErrorEstimate | None = None) -> list[str]:
-    """Model, tables and report; the names of the files, the report first."""
+def write_study(
+    stage: Path,
+    study: Study,
+    held_out: ErrorEstimate | None = None,
+    check_proof: str | None = None,
+) -> list[str]:
+    """Model, tables and report; the names of the files, the report first.
+
+    ``check_proof``: the command that checks the proof, if one was written.
+    """
     from ..report.page import render_study
     from ..report.shared import write_report
 
@@ -99,9 +108,9 @@ def write_study(stage: Path, study: Study, held_out: ErrorEstimate | None = None
         (STABILITY, stability_csv(study)),
     ):
         (stage / name).write_text(text, encoding="utf-8", newline="")
-    html = render_study(study, command=command_line(), held_out=held_out)
+    html = render_study(study, command=command_line(), held_out=held_out, check_proof=check_proof)
     write_report(html, stage / REPORT)
-    return list(STUDY_FILES)
+    return [*STUDY_FILES, *([] if check_proof is None else [PROOF])]
 
 
 def selected_csv(study: Study) -> str:

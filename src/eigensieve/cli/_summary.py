@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..studies.calibration import Calibration
     from ..studies.null import PermutationNull
     from ..studies.result import Study
+    from ._proof import WrittenProof
 
 MAX_FEATURES_SHOWN = 20
 MAX_RATIO_IN_PERCENT = 10
@@ -86,7 +87,9 @@ def plain(value: Any) -> Any:
     return finite_or_none(value) if isinstance(value, float) else value
 
 
-def echo_summary(study: Study, out: Path, files: Sequence[str]) -> None:
+def echo_summary(
+    study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
+) -> None:
     """What was selected, how good it is, and where it is."""
     classes = common.describe_classes(study.labels)
     features = counted(len(study.names), "feature")
@@ -100,6 +103,10 @@ def echo_summary(study: Study, out: Path, files: Sequence[str]) -> None:
     if stability := describe_stability(study):
         click.echo(f"stable  {stability}")
     click.echo(f"search  {describe_search(study)}")
+    if study.claim:
+        click.echo(f"proved  {study.claim}")
+    if proof is not None:
+        click.echo(f"proof   the file shows: {proof.describe()}; to check it: {proof.command}")
     click.echo(f"files   {', '.join(files)} in {out}")
     click.echo(f"next    eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
 
@@ -201,8 +208,10 @@ def describe_search(study: Study) -> str:
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
-    bound = common.describe_bound(solution, constrained=bool(constraints))
+    parts = [score if solution.is_certified else f"{score}; {solution.status}"]
+    if not study.claim:
+        parts.append(common.describe_bound(solution, constrained=bool(constraints)))
     if solution.solver == "given":  # another method found the set, and it is only judged here
-        return f"class separation {score}; {bound}"
-    status = "" if solution.is_certified else f"{solution.status}, "
-    return f"{solution.solver}, {score}; {status}{bound}"
+        parts[0] = f"class separation {score}"
+        return "; ".join(parts)
+    return f"{solution.solver}, {'; '.join(parts)}"

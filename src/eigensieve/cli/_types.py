@@ -28,6 +28,26 @@ class WholeOr(click.ParamType):
         return number
 
 
+class NumberOr(click.ParamType):
+    """One of some words, or a finite number of at least 0."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.name = "|".join((*words, "N"))
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float | str:
+        if value in self.words:
+            return str(value)
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            words = ", ".join(self.words)
+            self.fail(f"{value!r} is none of {words}, and no number from 0 on.", param, ctx)
+        return number
+
+
 class ShareOrAuto(click.ParamType):
     """``auto``, or a number from 0 to 1."""
 

@@ -123,6 +123,8 @@ def echo_story(result: Study, found: Evaluation, error_of_all: float) -> None:
     click.echo(f"Selected: {result.best_k} of {len(result.names)} features")
     click.echo(f"(k is the {result.k_rule})\n")
     echo_features(result)
+    if result.claim:
+        click.echo(f"{result.claim}: proved.")
     if stability := describe_stability(result):
         click.echo(f"Stability of the choice: {stability}")
     if result.honest_error is not None:

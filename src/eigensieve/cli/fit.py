@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
 from ._destinations import check_folder, staged
-from ._outputs import STUDY_FILES, is_complete, protect, write_study
+from ._outputs import PROOF, STUDY_FILES, is_complete, protect, write_study
+from ._proof import check_proof_wanted, write_proof
 from ._resume import resumable
 from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
 from ._summary import as_plain, echo_summary
@@ -48,7 +50,15 @@ if TYPE_CHECKING:
     "--solver",
     metavar="NAME",
     help="How the features are searched; an unknown NAME lists those of the method.  "
-    "[default: greedy for sparse-lda]",
+    "[default: auto for sparse-lda]",
+)
+@click.option(
+    "--effort",
+    metavar="quick|normal|high|N",
+    type=types.NumberOr("quick", "normal", "high"),
+    help="How much work --solver auto may do to prove the final sets best: about .25, 2.5 or 25 "
+    "seconds each, counted so that the result is the same on every machine; 0: nothing is proved.  "
+    "[default: normal]",
 )
 @common.criterion_option
 @click.option(
@@ -80,14 +90,21 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="For each search, also those of cross-validation; the best set so far is taken.",
 )
+@click.option(
+    "--proof",
+    is_flag=True,
+    help="Also write best.proof, which shows what is proved of the selected set: "
+    '"eigensieve check-proof" verifies it.',
+)
 @common.out_option(
     "eigensieve-out",
     "Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, **options: Any
-) -> None:
+    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, proof: bool,
+    **options: Any,
+) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
 
     TABLE is a .csv, .tsv, .txt (also .gz), .parquet or .npz file with one row per sample. All
@@ -99,8 +116,10 @@ def fit_command(
     from ..studies.methods import find_method
 
     find_method(options["method"]).check_solver(options["solver"])
-    check_folder(out, STUDY_FILES)
+    check_folder(out, [*STUDY_FILES, *([PROOF] if proof else [])])
     read = read_for_study(table, target, options)
+    if proof:
+        check_proof_wanted(read, options)
     add_annotations(read, annotations)
     data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
@@ -114,17 +133,28 @@ def fit_command(
         remarks = about_repeated(study, read.repeated)
         study = replace(study, notes=(*read.notes, *study.notes, *remarks))
         with staged(out) as stage:
-            files = write_study(stage, study)
+            written = None
+            if proof and not study.interrupted:
+                written = write_proof(stage / PROOF, out, table, read, study, options)
+            files = write_study(stage, study, check_proof=written and written.command)
         if as_json:
             echo_json(as_plain(study, out, files))
         else:
-            echo_summary(study, out, files)
+            echo_summary(study, out, files, written)
+        echo_notes(about_old_proof(out, files))
         echo_notes(remarks)
         if study.interrupted:
             raise KeyboardInterrupt(
                 f"{'; '.join(study.unfinished)}; the best model so far is in {out}; the same "
                 "command goes on from there"
             )
+
+
+def about_old_proof(out: Path, files: Sequence[str]) -> list[str]:
+    """Say it where an earlier run has left a proof of another model."""
+    if PROOF in files or not (out / PROOF).exists():
+        return []
+    return [f"{out / PROOF} is of an earlier run, not about this model; --proof writes it anew."]
 
 
 def about_repeated(study: Study, repeated: frozenset[str]) -> list[str]:
@@ -166,6 +196,7 @@ def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> 
     """The estimator by name; one for each value of --shrinkage."""
     given = {
         "solver": options["solver"],
+        "effort": options["effort"],
         "criterion": None if options["criterion"] == "auto" else options["criterion"],
         "class_weight": "balanced" if options["balanced"] else None,
         "include": find_features(options["include"], names, "--include"),

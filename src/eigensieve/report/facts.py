@@ -221,7 +221,7 @@ def room(solution: Solution | None, constrained: bool = False) -> tuple[str, str
     if np.isinf(solution.bound):
         return "unknown", "no bound was computed"
     if solution.is_certified:
-        return "none", "proved optimal"
+        return "none", "proved best"
     if solution.objective <= 0:
         return "unknown", "no class separation"
     return (

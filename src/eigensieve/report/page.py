@@ -29,6 +29,7 @@ def render_study(
     title: str | None = None,
     command: str | None = None,
     held_out: ErrorEstimate | None = None,
+    check_proof: str | None = None,
 ) -> str:
     """The report as HTML: no network, the same bytes for the same study.
 
@@ -40,6 +41,8 @@ def render_study(
         The command line that made the study, shown with the parameters.
     held_out : ErrorEstimate, optional
         The error on samples that were never shown to the study.
+    check_proof : str, optional
+        The command that checks the proof of the selected set, if one was written.
     """
     told = describe_copies(study.copies)  # beside the features
     return render_page(
@@ -51,6 +54,7 @@ def render_study(
         facts=facts,
         held_out=held_out,
         command=command,
+        check_proof=check_proof,
         cards=[],
         figures=sections.draw_all(study),
         sides=sides_of(study),

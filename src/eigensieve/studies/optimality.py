@@ -17,6 +17,7 @@ from ..pencil.budget import Budget
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, Status
+from ..pencil.wording import rounded_up
 from ..search.auto import bounded
 from ..search.greedy.swap import LogdetScan, swap_refine
 from ..tables.builders import lda_pencil
@@ -27,6 +28,7 @@ MAX_REFINED_FEATURES = 20  # features of a set without each of which a new one i
 MAX_SWAPS = 10
 MAX_PRICED_FEATURES = 100
 N_STAND_INS = 3
+MAX_CLAIMED = 2.0  # a bound so many times the score says nothing
 # For every feature so many rivals are scored from scratch; the order among all comes from a
 # formula that is exact for the log-det criterion (and for any, if A has rank one).
 RESCORED = 10
@@ -60,6 +62,23 @@ class FeaturePrice:
     index: int
     loss: float
     stand_ins: tuple[StandIn, ...]
+
+
+def claim(solution: Solution, n_features: int, constrained: bool = False) -> str | None:
+    """What is proved of a set, as a sentence without its full stop; None if that is nothing.
+
+    ``constrained``: whether the user kept features in or out, so that fewer sets are rivals.
+    """
+    if solution.k == n_features or not 0 < solution.objective < np.inf:
+        return None
+    if not solution.bound <= MAX_CLAIMED * solution.objective:  # that would only puzzle
+        return None
+    rivals = f"No other {'allowed ' if constrained else ''}set of {solution.k:,}"
+    sentence = f"{rivals} of the {n_features:,} features separates the classes"
+    if solution.is_certified:
+        return f"{sentence} better"
+    excess = rounded_up(100 * (solution.bound / solution.objective - 1))
+    return f"{sentence} more than {excess} % better"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from .cv_path import CHOSEN, CVPath
 from .model_file import make_model
 from .nested import HonestError
 from .null import PermutationNull
-from .optimality import FeaturePrice
+from .optimality import FeaturePrice, claim
 from .page import Reported
 from .prepared import PreparedClassifier
 from .stability import StabilityIndex
@@ -171,6 +171,15 @@ class Study(Reported):
     def solution(self) -> Solution:
         """The selected set of the chosen k, with its bound."""
         return self.optimality[list(self.path).index(self.best_k)]
+
+    @property
+    def claim(self) -> str | None:
+        """What is proved of the selected set, in a sentence; None if nothing is, or needs to be."""
+        model = self.final_estimator.estimator_
+        include, exclude = (getattr(model, name, ()) for name in ("include", "exclude"))
+        if len(include) == self.solution.k:  # the user chose them all
+            return None
+        return claim(self.solution, len(self.names), len(include) + len(exclude) > 0)
 
     @property
     def labels(self) -> np.ndarray:

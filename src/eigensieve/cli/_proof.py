@@ -1,0 +1,74 @@
+"""``fit --proof``: a file that shows what is proved of the selected set, beside the model."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _common as common
+from ._outputs import PROOF
+from .certify import ask_proof, check_provable
+
+if TYPE_CHECKING:
+    from ..pencil.solution import Solution
+    from ..studies.result import Study
+    from ._tables import StudyTable
+
+
+@dataclass(frozen=True)
+class WrittenProof:
+    """What the file shows, which may be less than the search knows, and how to check it."""
+
+    shown: Solution
+    constrained: bool
+    command: str
+
+    def describe(self) -> str:
+        """What the file shows, in words."""
+        return common.describe_bound(self.shown, self.constrained)
+
+
+def check_proof_wanted(table: StudyTable, options: dict[str, Any]) -> None:
+    """Refuse before the work what no proof can be written of."""
+    from scipy import sparse
+
+    check_provable(options)
+    if options["balanced"]:
+        raise click.UsageError(
+            "--balanced does not go with --proof: a proof is about samples that all count alike."
+        )
+    if sparse.issparse(table.X):
+        raise click.UsageError(
+            "--proof needs a dense table, and the numbers of this file are stored as a sparse one."
+        )
+
+
+def write_proof(
+    path: Path, out: Path, table: Path, read: StudyTable, study: Study, options: dict[str, Any]
+) -> WrittenProof:
+    """Write the proof for the selected set, about the table as its file has it."""
+    from ..estimators.sparse_lda import SparseLDA
+    from ..search.solve import solve
+    from ..tables.builders import lda_problem
+
+    inner, solution = study.final_estimator.estimator_, study.solution
+    is_own = isinstance(inner, SparseLDA)
+    shrinkage, ridge = (inner.shrinkage_, inner.ridge) if is_own else ("auto", 0.0)
+    include, exclude = (inner.include, inner.exclude) if is_own else ((), ())
+    request = ask_proof(path, table, study.source.target, read, options)
+    shown = solve(
+        lda_problem(read.X, read.y, shrinkage, ridge, names=read.names).pencil,
+        solution.k,
+        criterion=solution.criterion,
+        include=include,
+        exclude=exclude,
+        n_jobs=common.count_jobs(options["jobs"]),
+        random_state=options["seed"],
+        proof=replace(request, given=solution.support),
+    )
+    command = shlex.join(["eigensieve", "check-proof", str(out / PROOF), str(table)])
+    return WrittenProof(shown, len(include) + len(exclude) > 0, command)
