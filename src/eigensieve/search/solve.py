@@ -62,8 +62,8 @@ def solve(
     time_limit : seconds; the best set so far is returned
     gap_tol : relative gap at which a certificate counts as closed
     n_jobs : threads, for solvers that use them; the result does not depend on it
-    callback : called with progress events (`Progress`), or a callback of scikit-learn's kind, such
-        as `sklearn.callback.ProgressBar` (scikit-learn 1.9 or later)
+    callback : called with progress events; if it returns an early `Status` the search ends with it
+        Or a callback of scikit-learn's kind, such as `sklearn.callback.ProgressBar` (1.9 or later).
     random_state : seed, for solvers that use random starts; None is 0: no two calls differ
     client : dask.distributed.Client, optional
         Of a cluster whose workers share a long exact search; the result does not depend on it.
