@@ -48,17 +48,22 @@ def is_last(solution: Solution, part: SearchTasks | None) -> bool:
     return solution.status is Status.INTERRUPTED or (part is not None and part.is_stopped)
 
 
-def listener_of(estimator: Any, own: Any = None) -> Any:
-    """The callback to give to a search: that of solver_options, the tasks of the fit, or both."""
+def listener_of(estimator: Any, own: Any) -> dict[str, Any]:
+    """The callback as an option of a search, if the fit is watched.
+
+    The tasks of the fit hear of the search; that of solver_options does as well.
+    """
     tasks: SearchTasks | None = getattr(estimator, "_tasks", None)
-    if tasks is None or own is None:
-        return own if tasks is None else tasks
+    if tasks is None:
+        return {}
+    if own is None:
+        return {"callback": tasks}
     if follows_protocol(own):
         raise OptionError(
             f"solver_options has a {type(own).__name__} as callback, and the estimator has "
             "callbacks, too; set all of them by set_callbacks"
         )
-    return _both(own, tasks)
+    return {"callback": _both(own, tasks)}
 
 
 def _both(first: Listener, second: SearchTasks) -> Listener:

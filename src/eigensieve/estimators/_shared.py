@@ -108,7 +108,7 @@ def search_options(estimator: Any, n_searches: int = 1) -> dict[str, Any]:
         "time_limit": estimator.time_limit,
         "random_state": as_seed(estimator.random_state),
         **own,
-        "callback": listener_of(estimator, own.get("callback")),
+        **listener_of(estimator, own.get("callback")),
     }
 
 

@@ -202,29 +202,27 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return each[:m]
 
     def _options(self, ks: list[int | None]) -> list[dict[str, Any]]:
-        """The solver's options for every component: a list of penalties is dealt out."""
-        options = check_solver_options(self.solver_options)
-        rho: Any = options.get("rho")
+        """The penalty of every component, if there is one: a list of them is dealt out."""
+        rho: Any = check_solver_options(self.solver_options).get("rho")
         if np.ndim(rho) == 0:
-            return [options] * len(ks)
+            return [{} if rho is None else {"rho": rho}] * len(ks)
         if len(rho) != self.n_components:
             raise InputError(
                 f"rho is {rho!r}; give one number, or one for each of the "
                 f"{self.n_components} components"
             )
-        return [{**options, "rho": r} for r in rho][: len(ks)]
+        return [{"rho": r} for r in rho][: len(ks)]
 
     def _search(
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """One component after the other, each from what the earlier ones leave."""
         common = search_options(self, len(ks))
-        told = {"callback": common["callback"]}
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
             i = len(solutions) + 1
             with _naming(i), self._part(f"component {i}") as part:
-                solution = solve(pencil, k, **(common | own | told))
+                solution = solve(pencil, k, **(common | own))
                 solutions.append(with_certificate(self.certificate, solution, pencil))
             if is_last(solution, part):
                 break
