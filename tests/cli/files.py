@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 FILES = {"report.html", "model.json", "selected.csv", "cv.csv", "stability.csv"}
@@ -18,12 +19,17 @@ def all_contents(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def without_progress(stderr: str) -> list[str]:
+    """The lines of what a command said, but for those that tell how far it is: "[0:05] ..."."""
+    return [line for line in stderr.splitlines() if not re.match(r"\[\d+:\d\d\] ", line)]
+
+
 def refused(run, tmp_path: Path, *args: object, command: str = "fit") -> str:
     """A command that must end with one line, exit code 2 and no trace on disk."""
     before = all_contents(tmp_path)
     result = run(command, *args, "--out", "out", code=2)
     assert result.stdout == ""
-    *notes, line = result.stderr.splitlines()
+    *notes, line = without_progress(result.stderr)
     assert all(note.startswith("note:") for note in notes)
     assert line.startswith("error: ")
     assert all_contents(tmp_path) == before

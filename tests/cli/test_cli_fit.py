@@ -15,7 +15,7 @@ import eigensieve as es
 from eigensieve.cli import _common, fit
 from eigensieve.io.model import load_model
 from eigensieve.pencil.criteria import CRITERIA
-from tests.cli.files import FILES, contents
+from tests.cli.files import FILES, contents, without_progress
 
 
 def test_auto_writes_everything(run, iris_csv: Path) -> None:
@@ -24,7 +24,8 @@ def test_auto_writes_everything(run, iris_csv: Path) -> None:
     assert contents(out) == FILES
     assert "features selected, from 150 samples in 3 classes" in result.stdout
     assert "within one standard error" in result.stdout
-    assert result.stderr == "note: The column 'sample' was taken as row identifiers.\n"
+    said = without_progress(result.stderr)
+    assert said == ["note: The column 'sample' was taken as row identifiers."]
     cv = pd.read_csv(out / "cv.csv")
     assert list(cv) == ["k", "error", "se", "balanced_error", "auc", "n_features"]
     assert cv["k"].tolist() == [1, 2, 3]

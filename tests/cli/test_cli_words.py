@@ -13,7 +13,7 @@ import eigensieve as es
 from eigensieve.cli._common import shorten
 from eigensieve.cli._summary import describe_loss
 from eigensieve.io.model import load_model
-from tests.cli.files import contents
+from tests.cli.files import contents, without_progress
 
 LOSSES = [
     (0.057, "5.7 % less"),
@@ -100,7 +100,7 @@ def test_balanced_where_it_has_no_effect(run, iris_csv: Path) -> None:
 def test_json_of_a_fit_is_complete(run, iris: pd.DataFrame, iris_csv: Path) -> None:
     result = run("fit", iris_csv, "--target", " kind", "--seed", 3, "--json", "--repeats", 3)
     found = json.loads(result.stdout)
-    notes = [line.removeprefix("note: ") for line in result.stderr.splitlines()]
+    notes = [line.removeprefix("note: ") for line in without_progress(result.stderr)]
     assert found["notes"] == notes == ["The column 'sample' was taken as row identifiers."]
     assert (found["target"], found["seed"], found["version"]) == ("kind", 3, es.__version__)
     assert found["fingerprint"] == load_model("eigensieve-out/model.json").info["fingerprint"]

@@ -5,24 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import math
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..studies.progress import progress_bar as progress_bar  # for the commands
+from ..studies.progress import show_search as show_search
 from ._guard import InputFile, force_option
 from ._types import Positive, ShareOrAuto, WholeNumbers, WholeOr
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..pencil.budget import Progress as SearchEvent
     from ..pencil.solution import Solution
     from ..studies.estimates import ErrorEstimate
-    from ..studies.runner import StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -260,57 +258,3 @@ def describe_bound(solution: Solution, constrained: bool) -> str:
 def finite_or_none(value: float) -> float | None:
     """JSON knows no infinity."""
     return value if math.isfinite(value) else None
-
-
-@contextmanager
-def progress_bar() -> Iterator[StageProgress]:
-    """A bar per stage on stderr, where stderr is a terminal; otherwise nothing.
-
-    A stage may carry details behind a colon ("search: best 1.2"); a total of 0 is unknown.
-    """
-    if not sys.stderr.isatty():
-        yield lambda stage, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    tasks = {"starting": bar.add_task("starting", total=None)}
-
-    def show(stage: str, done: int, total: int) -> None:
-        if "starting" in tasks:
-            bar.remove_task(tasks.pop("starting"))
-        name = stage.partition(":")[0]
-        if name not in tasks:
-            tasks[name] = bar.add_task(stage, total=total or None)
-        bar.update(tasks[name], description=stage, completed=done, total=total or None)
-
-    with bar:
-        yield show
-
-
-def show_search(progress: StageProgress) -> Callable[[SearchEvent], None]:
-    """A callback for searches that shows incumbent, bound, gap and nodes as a stage."""
-
-    def show(event: SearchEvent) -> None:
-        stage, details = f"{event.solver} {event.phase}", describe_event(event)
-        progress(f"{stage}: {details}" if details else stage, event.step, event.total or 0)
-
-    return show
-
-
-def describe_event(event: SearchEvent) -> str:
-    """How far a search has come, in a line."""
-    from ..pencil.wording import rounded_up
-
-    parts = []
-    if event.objective is not None:
-        parts.append(f"best {event.objective:.5g}")
-    if event.bound is not None and math.isfinite(event.bound):
-        parts.append(f"bound {event.bound:.5g}")
-        if event.objective is not None and event.objective > 0:
-            parts.append(f"gap {rounded_up(100 * (event.bound / event.objective - 1))} %")
-    if event.n_nodes:
-        parts.append(f"{event.n_nodes:,} nodes")
-    return ", ".join(parts)

@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..tables.kinds.arrays import is_device_array, like, to_numpy
 from ..tables.kinds.big_table import BigTable, count_per_block, equal_blocks
 from ..tables.operators.device_rows import take_columns
+from ._callbacks import WatchedFit
 from ._partial import check_fitted
 from ._rules import LinearRule, Rule, check_priors
 from ._shared import clip_components
@@ -32,11 +33,12 @@ from ._validation import (
 
 
 class ProjectedClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
     """A projection on a few directions, and a classifier in the space they span.
 
-    To fit, call ``_take_data``, ``_set_directions`` and ``_set_rule`` in this order.
+    To fit, call ``_take_data``, ``_set_directions`` and ``_set_rule`` in this order, within
+    ``_watched``.
     """
 
     priors: ArrayLike | None

@@ -18,6 +18,7 @@ from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
 from ..search.quick_bound import root_bound
 from ..search.solve import solve
+from ._callbacks import listener_of
 
 CERTIFICATES = ("root", "none")
 # What `solve` takes beside the options of a solver, and solver_options may say, too.
@@ -109,6 +110,7 @@ def search_options(estimator: Any, n_searches: int = 1) -> dict[str, Any]:
         "time_limit": estimator.time_limit,
         "random_state": as_seed(estimator.random_state),
         **own,
+        **listener_of(estimator, own.get("callback")),
     }
 
 

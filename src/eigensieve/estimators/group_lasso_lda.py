@@ -154,16 +154,17 @@ class GroupLassoLDA(GlossClassifier):
         """Find the features, the directions and the rule."""
         self.__dict__.pop("_partial", None)
         self._check_options()
-        data, code = self._take_data(X, y)
-        m = self._count_directions()
-        k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
-        sums, training = class_sums(data, code), (data, code)
-        if sums is None:
-            problem = ScoringProblem.from_data(data, code, **self._problem_options())
-        else:
-            problem = ScoringProblem.from_stats(sums, **self._problem_options())
-        by_sums = sums is not None and self.rule != "1-nn"
-        return self._finish(problem, sums if by_sums else training, k, m)
+        with self._watched(X, y):
+            data, code = self._take_data(X, y)
+            m = self._count_directions()
+            k = None if self.alpha is not None else clip_k(self.n_features_to_select, data.shape[1])
+            sums, training = class_sums(data, code), (data, code)
+            if sums is None:
+                problem = ScoringProblem.from_data(data, code, **self._problem_options())
+            else:
+                problem = ScoringProblem.from_stats(sums, **self._problem_options())
+            by_sums = sums is not None and self.rule != "1-nn"
+            return self._finish(problem, sums if by_sums else training, k, m)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> GroupLassoLDA:
         """Count some more samples, and find everything anew from all that were seen.
@@ -209,7 +210,7 @@ class GroupLassoLDA(GlossClassifier):
         self, problem: ScoringProblem, training: Any, k: int | None, m: int
     ) -> GroupLassoLDA:
         """The minimiser with k features, or at the penalty alpha, and all that follows from it."""
-        budget = Budget(self.time_limit)
+        budget = Budget(self.time_limit, callback=self._tasks)
         with budget.interruptible():
             search = make_search(problem, self.solver, float(self.tol), budget)
             if k is not None:

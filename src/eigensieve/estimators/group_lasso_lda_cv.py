@@ -111,31 +111,34 @@ class GroupLassoLDACV(GlossClassifier):
         check_choice(self.selection, "selection", SELECTIONS)
         alphas = self._check_alphas()
         check_rule(self.rule, self.priors, GLOSS_RULES)
-        data, code = self._take_data(X, y)
-        data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
-        most = self._count_directions()
-        budget = Budget()
-        # what is wrong with the options is told here, once
-        problem = ScoringProblem.from_data(data, code, **self._problem_options())
-        search = make_search(problem, self.solver, tol, budget)
-        self.alphas_ = alphas
-        folds = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._path_errors)(data, code, train, test, most)
-            for train, test in self._split(data, code, groups)
-        )
-        self.errors_ = np.stack([errors for errors, _ in folds], axis=2)
-        i, m = self._choose(fixed=None if self.n_components is None else most)
-        chosen = self.errors_[i, m - 1]
-        self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
-        with budget.interruptible():
-            solution = solve_at(search, alphas[i])
-        self._take_solution(problem, solution, m, (data, code))
-        self._tell_of_fewer(m)
-        stopped = budget.stop() or solution.status
-        if not stopped.is_early and not all(converged for _, converged in folds):
-            stopped = Status.ITERATION_LIMIT
-        warn_or_reraise(stopped, solution)
-        return self
+        with self._watched(X, y):
+            data, code = self._take_data(X, y)
+            data = data.tocsr() if sparse.issparse(data) else data  # rows are taken out of it
+            most = self._count_directions()
+            budget = Budget(callback=self._tasks)
+            # what is wrong with the options is told here, once
+            problem = ScoringProblem.from_data(data, code, **self._problem_options())
+            search = make_search(problem, self.solver, tol, budget)
+            self.alphas_ = alphas
+            splits, folds = self._split(data, code, groups), []
+            for found in Parallel(n_jobs=self.n_jobs, return_as="generator")(
+                delayed(self._path_errors)(data, code, *split, most) for split in splits
+            ):
+                folds.append(found)
+                budget.report("gloss", "folds", len(folds), total=len(splits))
+            self.errors_ = np.stack([errors for errors, _ in folds], axis=2)
+            i, m = self._choose(fixed=None if self.n_components is None else most)
+            chosen = self.errors_[i, m - 1]
+            self.cv_error_, self.cv_error_se_ = float(chosen.mean()), _standard_error(chosen)
+            with budget.interruptible():
+                solution = solve_at(search, alphas[i])
+            self._take_solution(problem, solution, m, (data, code))
+            self._tell_of_fewer(m)
+            stopped = budget.stop() or solution.status
+            if not stopped.is_early and not all(converged for _, converged in folds):
+                stopped = Status.ITERATION_LIMIT
+            warn_or_reraise(stopped, solution)
+            return self
 
     def _check_alphas(self) -> np.ndarray:
         alphas = check_alphas(self.alphas)

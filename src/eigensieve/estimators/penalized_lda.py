@@ -133,21 +133,22 @@ class PenalizedLDA(ProjectedClassifier):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> PenalizedLDA:
         """Find the directions and the rule."""
-        self._check_options()
-        data, code = self._take_data(X, y)
-        stats = ColumnStats.from_data(data, code)
-        used, deviations, root = self._in_units_of_deviations(stats)
-        found = self._find_directions(root)
-        scalings = np.zeros((stats.mean.size, found.vectors.shape[1]))
-        scalings[used] = found.vectors / deviations[:, None]
-        self._set_directions(fix_signs(scalings), stats.mean, stats.means)
-        self.objective_, self.n_iter_ = found.objective, found.n_iter
-        self.explained_variance_ratio_ = found.separation / np.square(root).sum()
-        self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
-        warn_or_reraise(
-            found.status, f"direction {np.argmin(found.settled)} after {self.max_iter} steps"
-        )
-        return self
+        with self._watched(X, y):
+            self._check_options()
+            data, code = self._take_data(X, y)
+            stats = ColumnStats.from_data(data, code)
+            used, deviations, root = self._in_units_of_deviations(stats)
+            found = self._find_directions(root)
+            scalings = np.zeros((stats.mean.size, found.vectors.shape[1]))
+            scalings[used] = found.vectors / deviations[:, None]
+            self._set_directions(fix_signs(scalings), stats.mean, stats.means)
+            self.objective_, self.n_iter_ = found.objective, found.n_iter
+            self.explained_variance_ratio_ = found.separation / np.square(root).sum()
+            self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
+            warn_or_reraise(
+                found.status, f"direction {np.argmin(found.settled)} after {self.max_iter} steps"
+            )
+            return self
 
     def _check_options(self) -> None:
         check_rule(self.rule, self.priors)

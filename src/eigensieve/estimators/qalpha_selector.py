@@ -29,6 +29,7 @@ from ..tables.kinds.big_table import BigTable
 from ..tables.kinds.frames import plain_frame
 from ..tables.kinds.opening import as_big_table
 from ..tables.operators.scaling import working_dtype
+from ._callbacks import WatchedFit
 from ._shared import clip_k, warn_or_reraise
 from ._validation import take_labels, validate_table
 
@@ -36,7 +37,7 @@ from ._validation import take_labels, validate_table
 DIGITS = {"float64": 10, "float32": 5}
 
 
-class QAlphaSelector(SelectorMixin, BaseEstimator):
+class QAlphaSelector(WatchedFit, SelectorMixin, BaseEstimator):
     """Features on which the samples cluster, by spectral weights (Wolf & Shashua 2005).
 
     Maximises trace(Q'A^2 Q), A = sum_i alpha_i m_i m_i' (m_i is feature i, centred and of unit
@@ -198,31 +199,32 @@ class QAlphaSelector(SelectorMixin, BaseEstimator):
             or an array of torch or cupy.
         """
         options = self._check_options()
-        budget = Budget(time_limit=self.time_limit)
-        data, code = self._take_data(X, y, options)
-        k = None if self._is_auto() else clip_k(self.n_features_to_select, self.n_features_in_)
-        most = min(data.shape)
-        self.n_clusters_ = None if code is not None else min(self.n_clusters, most)
-        if code is None and self.n_clusters > most:
-            warnings.warn(
-                f"n_clusters is {self.n_clusters}, but the table is {data.shape[0]} x "
-                f"{data.shape[1]}; looking for {most}",
-                UserWarning,
-                stacklevel=2,
-            )
-        rng = np.random.default_rng(as_seed(self.random_state))
-        with budget.interruptible():
-            self._weigh(data, code, options, budget, rng)
-            ended = budget.stop()
-        self._select(k)
-        runs = 0 if self.null_ is None else self.null_.n_permutations
-        is_cut = runs < self.n_permutations or ended is Status.INTERRUPTED
-        status = ended if is_cut else self.solution_.status
-        kept = f"alpha (starts: {self.n_init_}, permutations: {runs})"
-        if status is Status.ITERATION_LIMIT:
-            kept += f"; it is not at rest with max_iter = {self.max_iter}: raise that, or tol"
-        warn_or_reraise(status, kept)
-        return self
+        with self._watched(X, y):
+            budget = Budget(self.time_limit, callback=self._tasks)
+            data, code = self._take_data(X, y, options)
+            k = None if self._is_auto() else clip_k(self.n_features_to_select, self.n_features_in_)
+            most = min(data.shape)
+            self.n_clusters_ = None if code is not None else min(self.n_clusters, most)
+            if code is None and self.n_clusters > most:
+                warnings.warn(
+                    f"n_clusters is {self.n_clusters}, but the table is {data.shape[0]} x "
+                    f"{data.shape[1]}; looking for {most}",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            rng = np.random.default_rng(as_seed(self.random_state))
+            with budget.interruptible():
+                self._weigh(data, code, options, budget, rng)
+                ended = budget.stop()
+            self._select(k)
+            runs = 0 if self.null_ is None else self.null_.n_permutations
+            is_cut = runs < self.n_permutations or ended is Status.INTERRUPTED
+            status = ended if is_cut else self.solution_.status
+            kept = f"alpha (starts: {self.n_init_}, permutations: {runs})"
+            if status is Status.ITERATION_LIMIT:
+                kept += f"; it is not at rest with max_iter = {self.max_iter}: raise that, or tol"
+            warn_or_reraise(status, kept)
+            return self
 
     def transform(self, X: Any) -> Any:
         """The selected columns; with ``weight``, all columns times their weights.

@@ -106,8 +106,9 @@ class RankedLDA(SelectedLDA):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> RankedLDA:
         """Rank the features, and fit the classifier on the first k."""
-        prepared = self._prepare(X, y)
-        return self._finish(prepared, clip_k(self.n_features_to_select, self.n_features_in_))
+        with self._watched(X, y):
+            prepared = self._prepare(X, y)
+            return self._finish(prepared, clip_k(self.n_features_to_select, self.n_features_in_))
 
     def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, RankedLDA]:
         """One fitted classifier per k, from a single ranking.

@@ -30,6 +30,7 @@ from ..tables.view_builders import (
     centre_views,
     permute_second_view,
 )
+from ._callbacks import WatchedFit, is_last
 from ._permutation import PermutationTest
 from ._shared import (
     check_certificate,
@@ -56,7 +57,9 @@ class _Prepared:
     n_components: int
 
 
-class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseCCA(
+    WatchedFit, TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Pairs of directions, one in each of two views, with exactly k features each.
 
     The rows of both views are the same samples. A component is the pair of weighted sums, one of
@@ -181,13 +184,14 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             name -> table (first, second) or a MuData
         y : array, frame or sparse matrix (n, q), or (n,), the second view; None if X holds both
         """
-        data = self._prepare(X, y)
-        self.solutions_ = self._search(data)
-        self.solution_ = self.solutions_[0]
-        self._set_weights(data)
-        for solution in self.solutions_:
-            warn_or_reraise(solution.status, solution)
-        return self
+        with self._watched(X, y, check_k(self.n_components, "n_components")):
+            data = self._prepare(X, y)
+            self.solutions_ = self._search(data)
+            self.solution_ = self.solutions_[0]
+            self._set_weights(data)
+            for solution in self.solutions_:
+                warn_or_reraise(solution.status, solution)
+            return self
 
     def _prepare(self, X: Any, y: Any) -> _Prepared:
         views = split_views(X, y)
@@ -236,11 +240,12 @@ class SparseCCA(TwoViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _search(self, data: _Prepared) -> list[Solution]:
         options, pencil = search_options(self, data.n_components), data.pencil
         solutions: list[Solution] = []
-        for _ in range(data.n_components):
-            solution = solve(pencil, data.k, **options)
-            counts = solution.k if self.together else _counts(pencil, solution)
-            solutions.append(with_certificate(self.certificate, solution, pencil, k=counts))
-            if solution.status is Status.INTERRUPTED:
+        for i in range(1, data.n_components + 1):
+            with self._part(f"component {i}") as part:
+                solution = solve(pencil, data.k, **options)
+                counts = solution.k if self.together else _counts(pencil, solution)
+                solutions.append(with_certificate(self.certificate, solution, pencil, k=counts))
+            if is_last(solution, part):
                 break
             if len(solutions) < data.n_components:
                 pencil = _without(pencil, solution)

@@ -182,7 +182,8 @@ class SparseLDA(SelectedLDA):
     def fit(self, X: Any, y: ArrayLike | None = None) -> SparseLDA:
         """Select the features and fit the classifier."""
         self.__dict__.pop("_partial", None)
-        return self._select(self._prepare(*self._take_table(X, y)))
+        with self._watched(X, y):
+            return self._select(self._prepare(*self._take_table(X, y)))
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> SparseLDA:
         """Count some more samples, and select and fit anew from all that were seen.

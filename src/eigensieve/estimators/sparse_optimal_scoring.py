@@ -126,41 +126,43 @@ class SparseOptimalScoring(ProjectedClassifier):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> SparseOptimalScoring:
         """Find the directions and the rule."""
-        budget = Budget(self.time_limit)
         check_rule(self.rule, self.priors)
         check_number(self.tol, "tol", 1e-12, 0.1, "a number from 1e-12 to 0.1")
         max_iter = check_k(self.max_iter, "max_iter")
         alpha = None if self.alpha is None else check_alpha(self.alpha)
-        data, code = self._take_data(X, y)
-        m = self._count_directions()
-        problem = ScoringProblem.from_data(data, code, weights=self.weights, ridge=self.ridge)
-        sizes: list[int | None] = [] if alpha is None else [None]
-        for k in self._wanted(m) if alpha is None else []:
-            sizes.append(clip_k(k, data.shape[1]))  # here: its warning is for the caller's line
-        sizes = (sizes * m if len(sizes) == 1 else sizes)[:m]
-        with budget.interruptible():
-            found = find_scored_directions(
-                problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
-            )
-        stopped = budget.stop()
-        if stopped is Status.INTERRUPTED and not found:
-            raise KeyboardInterrupt
-        self._describe(problem, found, code)
-        self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
-        warn_or_reraise(stopped, f"{len(found)} of {m} directions")
-        if stopped is None:
-            self._tell_of_fewer(m)
-            for i, (direction, k) in enumerate(zip(found, sizes)):
-                if k is not None:
-                    tell_if_not(
-                        k, direction.solution.support.size, direction.alpha, f"direction {i}: "
-                    )
-            if not all(direction.converged for direction in found):
-                slow = [i for i, direction in enumerate(found) if not direction.converged]
-                warn_or_reraise(
-                    Status.ITERATION_LIMIT, f"direction {slow[0]} still moves; increase max_iter"
+        with self._watched(X, y):
+            budget = Budget(self.time_limit, callback=self._tasks)
+            data, code = self._take_data(X, y)
+            m = self._count_directions()
+            problem = ScoringProblem.from_data(data, code, weights=self.weights, ridge=self.ridge)
+            sizes: list[int | None] = [] if alpha is None else [None]
+            for k in self._wanted(m) if alpha is None else []:
+                sizes.append(clip_k(k, data.shape[1]))  # here: its warning is for the caller's line
+            sizes = (sizes * m if len(sizes) == 1 else sizes)[:m]
+            with budget.interruptible():
+                found = find_scored_directions(
+                    problem, sizes, budget, alpha=alpha, tol=self.tol, max_iter=max_iter
                 )
-        return self
+            stopped = budget.stop()
+            if stopped is Status.INTERRUPTED and not found:
+                raise KeyboardInterrupt
+            self._describe(problem, found, code)
+            self._set_rule(make_rule(self.rule, self._project(data), code, self.priors_))
+            warn_or_reraise(stopped, f"{len(found)} of {m} directions")
+            if stopped is None:
+                self._tell_of_fewer(m)
+                for i, (direction, k) in enumerate(zip(found, sizes)):
+                    if k is not None:
+                        tell_if_not(
+                            k, direction.solution.support.size, direction.alpha, f"direction {i}: "
+                        )
+                if not all(direction.converged for direction in found):
+                    slow = [i for i, direction in enumerate(found) if not direction.converged]
+                    warn_or_reraise(
+                        Status.ITERATION_LIMIT,
+                        f"direction {slow[0]} still moves; increase max_iter",
+                    )
+            return self
 
     def _wanted(self, m: int) -> list[Any]:
         """The number of features as given: one for all directions, or one for each."""

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from ..errors import InputError, OptionError
 from ..pencil.checks import check_k
 from ..pencil.pencil import Pencil
-from ..pencil.solution import Solution, Status
+from ..pencil.solution import Solution
 from ..search.deflation import check_deflation, deflate, explained_variances
 from ..search.solve import finds_jointly, solve, solve_components
 from ..tables.builders import PCAProblem, pca_problem
+from ._callbacks import WatchedFit, is_last
 from ._partial import check_fitted, counting, take_part, wait_for_more
 from ._projected import project_rows
 from ._shared import (
@@ -43,7 +44,7 @@ def _naming(component: int) -> Iterator[None]:
         raise OptionError(f"component {component}: {error}") from error
 
 
-class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components that use exactly k features each.
 
     Parameters
@@ -147,8 +148,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Find the components, one after the other (for "spca" all at once)."""
         self.__dict__.pop("_partial", None)
         self._check_choices()
-        table = validate_table(self, X, reset=True, min_samples=2)
-        return self._find(pca_problem(table, getattr(self, "feature_names_in_", None)))
+        n_parts = None if finds_jointly(self.solver) else check_k(self.n_components, "n_components")
+        with self._watched(X, n_parts=n_parts):
+            table = validate_table(self, X, reset=True, min_samples=2)
+            return self._find(pca_problem(table, getattr(self, "feature_names_in_", None)))
 
     def partial_fit(self, X: Any, y: None = None) -> SparsePCA:
         """Count some more samples, and find the components anew from all that were seen.
@@ -209,17 +212,16 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return each[:m]
 
     def _options(self, ks: list[int | None]) -> list[dict[str, Any]]:
-        """The solver's options for every component: a list of penalties is dealt out."""
-        options = check_solver_options(self.solver_options)
-        rho: Any = options.get("rho")
+        """The penalty of every component, if there is one: a list of them is dealt out."""
+        rho: Any = check_solver_options(self.solver_options).get("rho")
         if np.ndim(rho) == 0:
-            return [options] * len(ks)
+            return [{} if rho is None else {"rho": rho}] * len(ks)
         if len(rho) != self.n_components:
             raise InputError(
                 f"rho is {rho!r}; give one number, or one for each of the "
                 f"{self.n_components} components"
             )
-        return [{**options, "rho": r} for r in rho][: len(ks)]
+        return [{"rho": r} for r in rho][: len(ks)]
 
     def _search(
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
@@ -228,10 +230,11 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         common = search_options(self, len(ks))
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
-            with _naming(len(solutions) + 1):
+            i = len(solutions) + 1
+            with _naming(i), self._part(f"component {i}") as part:
                 solution = solve(pencil, k, **(common | own))
-            solutions.append(with_certificate(self.certificate, solution, pencil))
-            if solution.status is Status.INTERRUPTED:
+                solutions.append(with_certificate(self.certificate, solution, pencil))
+            if is_last(solution, part):
                 break
             if len(solutions) < len(ks):
                 found = np.column_stack([s.vectors[:, 0] for s in solutions])

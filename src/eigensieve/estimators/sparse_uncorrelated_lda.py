@@ -159,18 +159,19 @@ class SparseUncorrelatedLDA(UncorrelatedClassifier):
         check_choice(self.rotation, "rotation", ROTATIONS)
         if self.rotation == "best" and self.solver == "bregman":
             raise OptionError("rotation 'best' is for solver 'simplex', not 'bregman'")
-        self._fit(X, y)
-        warn_or_reraise(self.solution_.status, self.solution_)
-        if self.solution_.is_certified:
-            self._tell_if_inexact()
-        elif self.solver == "simplex" and not self.solution_.status.is_early:
-            warnings.warn(
-                f"the optimum is not proved: {self.solution_}", ConvergenceWarning, stacklevel=2
-            )
-        return self
+        with self._watched(X, y):
+            self._fit(X, y)
+            warn_or_reraise(self.solution_.status, self.solution_)
+            if self.solution_.is_certified:
+                self._tell_if_inexact()
+            elif self.solver == "simplex" and not self.solution_.status.is_early:
+                warnings.warn(
+                    f"the optimum is not proved: {self.solution_}", ConvergenceWarning, stacklevel=2
+                )
+            return self
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
-        budget = Budget(self.time_limit)
+        budget = Budget(self.time_limit, callback=self._tasks)
         with budget.interruptible():
             solution = self._pursue(family, budget)
         self.solution_ = replace(solution, seconds=budget.seconds)

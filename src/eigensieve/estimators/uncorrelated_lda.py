@@ -95,9 +95,10 @@ class UncorrelatedLDA(UncorrelatedClassifier):
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> UncorrelatedLDA:
         """Find the directions and the rule."""
-        self._fit(X, y)
-        self._tell_if_inexact()
-        return self
+        with self._watched(X, y):
+            self._fit(X, y)
+            self._tell_if_inexact()
+            return self
 
     def _find_directions(self, family: UncorrelatedFamily) -> np.ndarray:
         most = family.least_dimension

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -19,24 +19,11 @@ import numpy as np
 
 from ..errors import OptionError
 from .checks import check_number
+from .progress import Callback, Listener, Progress, follows_protocol
 from .solution import Status
+from .tasks import listening
 
-
-@dataclass(frozen=True)
-class Progress:
-    """One progress event: which phase, how far, the incumbent and the bound so far."""
-
-    solver: str
-    phase: str
-    step: int
-    total: int | None = None
-    objective: float | None = None
-    bound: float | None = None
-    n_nodes: int = 0
-    seconds: float = 0.0
-
-
-Callback = Callable[[Progress], None]
+__all__ = ["Budget", "Callback", "Progress"]
 
 
 @dataclass
@@ -49,6 +36,8 @@ class Budget:
     gap_tol : relative gap at which a certified search may stop
     max_iter : steps of an iterative part (swaps of one local search), None for its default
     callback : called with `Progress`, at most every ``interval`` seconds
+        If it returns a `Status` that is early the search ends with that. Or a callback of
+        scikit-learn's kind, see `tasks`.
     """
 
     time_limit: float | None = None
@@ -60,13 +49,21 @@ class Budget:
     _work_left: float = field(default=np.inf, repr=False)
     _last: float = field(default=-1e9, repr=False)
     _interrupted: bool = field(default=False, repr=False)
+    _ended: Status | None = field(default=None, repr=False)
+    _listener: Listener | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.time_limit is not None:
             check_number(self.time_limit, "time_limit", 0.0, np.inf, "seconds >= 0, or None")
         check_number(self.gap_tol, "gap_tol", 0.0, np.inf, "a number >= 0")
+        if follows_protocol(self.callback):
+            return  # it listens while a search runs
         if self.callback is not None and not callable(self.callback):
-            raise OptionError(f"callback is {self.callback!r}; it must be a function, or None")
+            raise OptionError(
+                f"callback is {self.callback!r}; it must be a function, a callback of "
+                "scikit-learn's kind, or None"
+            )
+        self._listener = self.callback
 
     @property
     def seconds(self) -> float:
@@ -77,6 +74,8 @@ class Budget:
         """The reason to stop now, or None."""
         if self._interrupted:
             return Status.INTERRUPTED
+        if self._ended is not None:
+            return self._ended
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return Status.TIME_LIMIT
         return None if self._work_left > 0 else Status.GAP_LIMIT
@@ -119,15 +118,23 @@ class Budget:
 
     def report(self, solver: str, phase: str, step: int, **details: Any) -> None:
         """Tell the callback, unless it was told a moment ago."""
-        if self.callback is None:
+        if self._listener is None:
             return
         now = self.seconds
         if now - self._last >= self.interval:
             self._last = now
-            self.callback(Progress(solver, phase, step, seconds=now, **details))
+            answer = self._listener(Progress(solver, phase, step, seconds=now, **details))
+            if isinstance(answer, Status) and answer.is_early:
+                self._ended = answer
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
+        """The time of the search: the callback listens, and Ctrl-C is a request to stop."""
+        with listening(self.callback) as self._listener, self._catching_ctrl_c():
+            yield
+
+    @contextmanager
+    def _catching_ctrl_c(self) -> Iterator[None]:
         """Turn the first Ctrl-C into a request to stop; a second one raises as usual."""
         if threading.current_thread() is not threading.main_thread():
             yield

@@ -101,6 +101,8 @@ def _seek(search: PenaltySearch, k: int) -> GroupLassoSolution:
             break
         past += past > 0 or _count(search, found) > k
         last = found
+        n_found = min(found.support.size, k)
+        search.budget.report("gloss", "features", n_found, total=k)
     used = [s for s in seen if s.support.size > 0]
     if not used:
         return found  # there was no time

@@ -67,7 +67,8 @@ def solve(
     time_limit : seconds; the best set so far is returned
     gap_tol : relative gap at which a certificate counts as closed
     n_jobs : threads, for solvers that use them; the result does not depend on it
-    callback : called with progress events
+    callback : called with progress events; if it returns an early `Status` the search ends with it
+        Or a callback of scikit-learn's kind, such as `sklearn.callback.ProgressBar` (1.9 or later).
     random_state : seed, for solvers that use random starts; None is 0: no two calls differ
     client : dask.distributed.Client, optional
         Of a cluster whose workers share a long exact search; the result does not depend on it.
@@ -222,6 +223,7 @@ def solve_components(
     solver: str,
     time_limit: float | None = None,
     random_state: Any = None,
+    callback: Callback | None = None,
     **solver_options: Any,
 ) -> tuple[np.ndarray, list[Solution]]:
     """The solver's own loadings (p, m), and a Solution for each component's features.
@@ -231,7 +233,7 @@ def solve_components(
     """
     pencil = pencil.in_memory_if_small()
     problem = make_problem(pencil, max(pencil.size if k is None else k for k in ks))
-    budget = Budget(time_limit)
+    budget = Budget(time_limit, callback=callback)
     shared = check_shared(random_state)
     chosen, options = _prepare(problem, solver, solver_options, shared)
     assert chosen.components is not None

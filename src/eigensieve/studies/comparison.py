@@ -17,6 +17,7 @@ from .data import StudyData, check_data
 from .methods import COMPARED, find_method
 from .page import Reported
 from .plan import StudyPlan, make_plan
+from .progress import shown
 from .result import Provenance, Study
 from .run import open_checkpoint, run_plan
 from .runner import StageProgress, sent_once
@@ -138,7 +139,7 @@ def compare_methods(
     names: Sequence[str] | None = None,
     target: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: StageProgress | None = None,
+    progress: bool | StageProgress | None = None,
     restart: bool = False,
 ) -> Comparison:
     """The package's methods and classical ones side by side, under the same nested CV.
@@ -176,9 +177,9 @@ def compare_methods(
     results: dict[str, Study] = {}
     unfinished: list[str] = []
     files = {} if checkpoint is None else _make_files(Path(checkpoint), data, plans, restart)
-    with sent_once():
+    with sent_once(), shown(progress) as told:
         for name, plan in plans.items():
-            tell = None if progress is None else _stage_of(name, progress)
+            tell = None if told is None else _stage_of(name, told)
             try:
                 results[name] = run_plan(data, plan, n_jobs, files.get(name), tell, is_brief=True)
             except (ValueError, TimeLimitError) as reason:  # the method's own, or a library's

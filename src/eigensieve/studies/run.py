@@ -17,6 +17,7 @@ from .data import StudyData, check_data
 from .estimation import Estimates, estimate
 from .final import Final, fit_final
 from .plan import DEFAULT_KS, N_REPEATS, StudyPlan, make_plan
+from .progress import show_search, shown
 from .result import Provenance, Study
 from .runner import StageProgress
 from .settings import check_settings
@@ -42,7 +43,7 @@ def run_study(
     checkpoint: str | os.PathLike[str] | None = None,
     names: Sequence[str] | None = None,
     target: str | None = None,
-    progress: StageProgress | None = None,
+    progress: bool | StageProgress | None = None,
     search_progress: Callback | None = None,
     restart: bool = False,
 ) -> Study:
@@ -90,8 +91,11 @@ def run_study(
         A file that keeps every result as it comes: after a crash, the same call goes on from
         there, and ends with the same study. It is not deleted.
     names, target : feature names (default: those of X), and the name of the target, for reports
-    progress : callable (stage, done, total), optional
-    search_progress : callable, told of the events of the final search
+    progress : bool, or callable (stage, done, total), optional
+        True: bars on stderr in a terminal or a notebook, elsewhere (a log file) a line now and
+        then. A function is called with each result of a stage.
+    search_progress : callback of the final search, as in `solve`; with ``progress=True`` that is
+        shown, too
     restart : bool
         Whether a checkpoint of another study may be overwritten.
 
@@ -118,9 +122,12 @@ def run_study(
         data, check_settings(estimator, random_state), ks=ks, k=k, cv=cv, n_repeats=n_repeats,
         n_permutations=n_permutations, score=score, random_state=random_state,
     )  # fmt: skip
-    return run_plan(
-        data, plan, n_jobs, checkpoint, progress, search_progress=search_progress, restart=restart
-    )
+    with shown(progress) as tell:
+        if progress is True and tell is not None and search_progress is None:
+            search_progress = show_search(tell)
+        return run_plan(
+            data, plan, n_jobs, checkpoint, tell, search_progress=search_progress, restart=restart
+        )
 
 
 def run_plan(
