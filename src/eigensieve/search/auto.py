@@ -76,8 +76,8 @@ def auto_path(
     effort : "quick" (0.25), "normal" (2.5), "high" (25) or a number
         How much work the exact search may do: roughly a number of seconds, but counted in
         arithmetic, so that the result is the same on every machine. 0 is greedy search alone, and
-        nothing is proved. Up to 40 features any other effort is enough: the search goes on until
-        it is done. Many k share the effort of four at most.
+        nothing is proved; with inf the search goes on until it is done, and so it does with any
+        other effort for up to 40 features. Many k share the effort of four at most.
     n_starts : further starts of the greedy search, see solver "greedy"
     n_jobs : threads; the result does not depend on them
     client : of a dask cluster, whose workers then share the search; neither does it on these

@@ -78,7 +78,7 @@ def fit_final(
         try:
             tell(1)
             if not unfinished and not is_brief:
-                models = _fit_others(models, plan, cv, Z, data.y)
+                models = _fit_others(models, plan, cv, Z, data.y, n_jobs, search_progress)
             tell(2)
             _judge(final, models, Z, data, is_brief, tell)
         except KeyboardInterrupt:
@@ -115,7 +115,8 @@ def _fit_chosen(
     unfinished = []
     with noted_warnings() as notes:
         try:
-            _fit_watched(inner, Z, y, n_jobs, watch)
+            with _watched(inner, n_jobs, watch):
+                inner.fit(Z, y)
         except KeyboardInterrupt:
             if not hasattr(inner, "solution_"):
                 raise  # nothing was found yet
@@ -152,23 +153,33 @@ def noted_warnings() -> Iterator[list[str]]:
         notes.append(f"{text[:1].upper()}{text[1:]}.")
 
 
-def _fit_watched(
-    model: Any, Z: np.ndarray, y: np.ndarray, n_jobs: int | None, watch: Callback | None
-) -> None:
-    """Fit, with threads and progress for the search; the model does not keep either."""
+@contextmanager
+def _watched(
+    model: Any, n_jobs: int | None, watch: Callback | None
+) -> Iterator[Callable[[Any], None]]:
+    """Threads and progress for the search of a model, which does not keep either.
+
+    Yields what takes them from its copies as well.
+    """
     if "solver_options" not in model.get_params(deep=False) or not hasattr(model, "fit_path"):
-        model.fit(Z, y)
+        yield lambda copy: None
         return
     own = model.solver_options
     model.set_params(solver_options={"n_jobs": n_jobs, "callback": watch, **(own or {})})
     try:
-        model.fit(Z, y)
+        yield lambda copy: copy.set_params(solver_options=own)
     finally:
         model.set_params(solver_options=own)
 
 
 def _fit_others(
-    models: Mapping[int, Any], plan: StudyPlan, cv: CVPath | None, Z: np.ndarray, y: np.ndarray
+    models: Mapping[int, Any],
+    plan: StudyPlan,
+    cv: CVPath | None,
+    Z: np.ndarray,
+    y: np.ndarray,
+    n_jobs: int | None,
+    watch: Callback | None,
 ) -> dict[int, Any]:
     """The models of every k, each with its best setting; the chosen one stays as it is."""
     settings = list(plan.settings.values())
@@ -177,7 +188,12 @@ def _fit_others(
     for setting in np.unique(best).tolist():
         ks = [k for k, s in zip(plan.ks, best.tolist()) if s == setting and k not in models]
         if ks:
-            found |= fit_sizes(settings[setting], Z, y, ks)
+            estimator = clone(settings[setting])
+            with _watched(estimator, n_jobs, watch) as restore:
+                others = fit_sizes(estimator, Z, y, ks)
+                for model in others.values():
+                    restore(model)
+            found |= others
     return {k: found[k] for k in sorted(found)}
 
 
