@@ -176,7 +176,7 @@ def bound(
     """The perspective bound, k = 20, log-det, 200 samples."""
     H, W, d = lda_factors(device, p, classes)
     host, there = FactorPencil(H, to_numpy(W), d), DevicePencil(H, W, d)
-    start = es.solve(there, 20, criterion="logdet", direction="forward", swap=False).support
+    start = es.solve(there, 20, "greedy", "logdet", direction="forward", swap=False).support
 
     def call(problem: Any) -> float:
         return root_bound(problem, start)

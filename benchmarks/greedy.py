@@ -57,7 +57,7 @@ def naive_seconds(pencil: es.Pencil, order: np.ndarray) -> float:
 def peak_ratio(X: np.ndarray, y: np.ndarray) -> float:
     """Peak memory of building the pencil, forward and swaps, in units of X."""
     tracemalloc.start()
-    es.solve(es.lda_pencil(X, y), 50, criterion="logdet", direction="forward")
+    es.solve(es.lda_pencil(X, y), 50, "greedy", "logdet", direction="forward")
     peak = tracemalloc.get_traced_memory()[1] + X.nbytes
     tracemalloc.stop()
     return peak / X.nbytes
@@ -74,12 +74,12 @@ def forward_at_scale() -> None:
     print(f"  building the pencil: {best_of(lambda: es.lda_pencil(X, y), 2):.2f} s")
     for label, problem in (("2 classes", pencil), ("4 classes", es.lda_pencil(X3, y3))):
         for criterion in ("logdet", "trace", "lambda_max"):
-            run = partial(es.solve, problem, 50, criterion=criterion, direction="forward")
+            run = partial(es.solve, problem, 50, "greedy", criterion, direction="forward")
             seconds, swap = best_of(partial(run, swap=False)), best_of(run, 1)
             print(f"  {label}, {criterion:10s} forward {seconds:.2f} s, with swaps {swap:.2f} s")
-    solution = es.solve(pencil, 50, criterion="logdet", direction="forward", swap=False)
+    solution = es.solve(pencil, 50, "greedy", "logdet", direction="forward", swap=False)
     seconds = best_of(
-        lambda: es.solve(pencil, 50, criterion="logdet", direction="forward", swap=False)
+        lambda: es.solve(pencil, 50, "greedy", "logdet", direction="forward", swap=False)
     )
     naive = naive_seconds(pencil, solution.support)
     print(f"  naive loop (scaled from {SAMPLE} candidates a step): {naive:.0f} s", end="")
@@ -99,9 +99,9 @@ def against_fastcan() -> None:
         for label, options in (
             ("forward", {"direction": "forward", "swap": False}),
             ("forward + swap", {"direction": "forward"}),
-            ("default", {}),
+            ("both directions, swaps, starts", {}),
         ):
-            ours = best_of(partial(es.SparseLDA(k, solver_options=options).fit, X, y))
+            ours = best_of(partial(es.SparseLDA(k, solver="greedy", solver_options=options).fit, X, y))
             print(
                 f"n = {n}, p = {p:,}, k = {k}: SparseLDA ({label}) {ours:.3f} s, "
                 f"fastcan {peer:.3f} s, ratio {peer / ours:.2f}"

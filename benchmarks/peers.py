@@ -84,8 +84,11 @@ def choosing() -> None:
         X, y = planted(n, p, 2, 1)
         print(f"\nchoosing {k} of {p:,} columns, {n} rows (simulated, two classes)")
         models: dict[str, tuple[Callable[[], Any], int]] = {
-            "SparseLDA": (partial(es.SparseLDA(k, certificate="none").fit, X, y), 3),
-            "SparseLDA, with its bound": (partial(es.SparseLDA(k).fit, X, y), 3),
+            "SparseLDA": (partial(es.SparseLDA(k).fit, X, y), 3),
+            "SparseLDA, greedy alone": (partial(es.SparseLDA(k, effort=0).fit, X, y), 3),
+            "SparseLDA, greedy with its bound": (
+                partial(es.SparseLDA(k, solver="greedy").fit, X, y), 3,
+            ),
             "SparseLDA, forward only": (partial(forward_lda(k).fit, X, y), 3),
             "SparseLDA, shrinkage=0": (partial(forward_lda(k, 0.0).fit, X, y), 3),
             "fastcan": (partial(FastCan(k, verbose=0).fit, X, y), 3),
@@ -99,8 +102,8 @@ def choosing() -> None:
     lda = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
     forward = SequentialFeatureSelector(lda, n_features_to_select=10)
     models = {
-        "SparseLDA": (partial(es.SparseLDA(10, certificate="none").fit, X, y), 3),
-        "SparseLDA, exact": (partial(es.SparseLDA(10, solver="exact").fit, X, y), 3),
+        "SparseLDA": (partial(es.SparseLDA(10).fit, X, y), 3),
+        "SparseLDA, greedy alone": (partial(es.SparseLDA(10, effort=0).fit, X, y), 3),
         "fastcan": (partial(FastCan(10, verbose=0).fit, X, y), 3),
         "SFS of shrunk LDA": (partial(forward.fit, X, y), 0),
         "abess LogisticRegression": (partial(best_subset(y, 10).fit, X, y), 1),
@@ -142,7 +145,9 @@ def separation(pencil: es.Pencil, S: np.ndarray) -> float:
 def forward_lda(k: int, shrinkage: float | str = "auto") -> es.SparseLDA:
     """Forward steps, no swap, no bound: what fastcan does where the shrinkage is 0."""
     options = {"direction": "forward", "swap": False}
-    return es.SparseLDA(k, shrinkage=shrinkage, certificate="none", solver_options=options)
+    return es.SparseLDA(
+        k, solver="greedy", shrinkage=shrinkage, certificate="none", solver_options=options
+    )
 
 
 def elimination(k: int) -> RFE:
@@ -243,7 +248,7 @@ def symmetric_root(S: np.ndarray) -> np.ndarray:
 
 def compare_components(name: str, S: np.ndarray, rows: np.ndarray) -> None:
     solvers: dict[str, Callable[[int], np.ndarray]] = {
-        "eigensieve greedy": lambda k: es.solve(es.Pencil(S), k).support,
+        "eigensieve greedy": lambda k: es.solve(es.Pencil(S), k, "greedy").support,
         "eigensieve dc": lambda k: es.solve(es.Pencil(S), k, "dc").support,
         "abess SparsePCA(Sigma)": lambda k: abess_component(S, k),
         "scikit-learn SparsePCA, tuned": lambda k: tuned_component(rows, k),

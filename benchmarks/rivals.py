@@ -37,7 +37,7 @@ def main() -> None:
     for name, S in matrices():
         pencil = es.Pencil(S)
         for k in KS:
-            best = es.solve(pencil, k, n_starts=20)
+            best = es.solve(pencil, k, "greedy", n_starts=20)
             problem = make_problem(pencil, k)
             line = f"{name:<30}{len(S):>7}{k:>4}"
             for bound in (

@@ -99,7 +99,7 @@ class CrossValidation:
 
 def _greedy_sets(training: TwoClasses, sizes: list[int]) -> Sets:
     """The better one of a forward and a backward pass, at each k."""
-    path = solve_path(training.pencil, sizes, direction="both", swap=False)
+    path = solve_path(training.pencil, sizes, "greedy", direction="both", swap=False)
     path.verify(training.pencil)
     return {k: solution.support for k, solution in path.items()}
 

@@ -75,7 +75,7 @@ def choose(training: TwoClasses, methods: list[str], sizes: list[int]) -> dict[s
 
 
 def _forward(training: TwoClasses, sizes: list[int]) -> Sets:
-    path = solve_path(training.pencil, sizes, direction="forward", swap=False)
+    path = solve_path(training.pencil, sizes, "greedy", direction="forward", swap=False)
     path.verify(training.pencil)
     return {k: solution.support for k, solution in path.items()}
 

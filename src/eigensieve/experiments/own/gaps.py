@@ -93,12 +93,12 @@ def compare(name: str, k: int, s: float, max_nodes: int) -> dict[str, Any]:
 
 
 def use_default(name: str, k: int, max_nodes: int) -> dict[str, Any]:
-    """A default SparseLDA with the bound it states, and an exact search with the same shrinkage.
+    """A greedy SparseLDA with the bound it states, and an exact search with the same shrinkage.
 
     Its criterion is the log-det; with two classes lambda = exp(log-det) - 1, in which the gaps are.
     """
     X, y = load(name)
-    model = SparseLDA(k).fit(X, y)
+    model = SparseLDA(k, solver="greedy").fit(X, y)
     pencil = lda_pencil(X, y, shrinkage=model.shrinkage_)
     model.solution_.verify(pencil)
     best = find_optimum(pencil, k, max_nodes)
