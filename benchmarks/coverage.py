@@ -29,7 +29,9 @@ KS = (1, 2, 5, 10)
 ALIKE = 0.7  # of the variance of a column, the share that samples of a group have in common
 METHODS = {
     # greedy search without exchanges: half the time, and the question is the interval
-    "lda": es.SparseLDA(solver="greedy", certificate="none", solver_options={"n_starts": 0, "swap": False}),
+    "lda": es.SparseLDA(
+        solver="greedy", certificate="none", solver_options={"n_starts": 0, "swap": False}
+    ),
     "anova": es.RankedLDA("anova"),
 }
 Table = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -101,7 +101,9 @@ def against_fastcan() -> None:
             ("forward + swap", {"direction": "forward"}),
             ("both directions, swaps, starts", {}),
         ):
-            ours = best_of(partial(es.SparseLDA(k, solver="greedy", solver_options=options).fit, X, y))
+            ours = best_of(
+                partial(es.SparseLDA(k, solver="greedy", solver_options=options).fit, X, y)
+            )
             print(
                 f"n = {n}, p = {p:,}, k = {k}: SparseLDA ({label}) {ours:.3f} s, "
                 f"fastcan {peer:.3f} s, ratio {peer / ours:.2f}"

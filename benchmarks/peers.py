@@ -87,7 +87,8 @@ def choosing() -> None:
             "SparseLDA": (partial(es.SparseLDA(k).fit, X, y), 3),
             "SparseLDA, greedy alone": (partial(es.SparseLDA(k, effort=0).fit, X, y), 3),
             "SparseLDA, greedy with its bound": (
-                partial(es.SparseLDA(k, solver="greedy").fit, X, y), 3,
+                partial(es.SparseLDA(k, solver="greedy").fit, X, y),
+                3,
             ),
             "SparseLDA, forward only": (partial(forward_lda(k).fit, X, y), 3),
             "SparseLDA, shrinkage=0": (partial(forward_lda(k, 0.0).fit, X, y), 3),

@@ -15,7 +15,7 @@ import pytest
 import eigensieve as es
 from eigensieve.cli import _common
 from eigensieve.pencil.budget import Progress
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.runner import StageProgress
 from tests.oracles import naive
 
 

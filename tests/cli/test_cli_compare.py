@@ -13,7 +13,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.cli import _common
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.runner import StageProgress
 from tests.cli.files import contents, refused
 
 FILES = {"report.html", "comparison.csv", "comparison.json"}

@@ -16,7 +16,7 @@ import pytest
 
 from eigensieve.cli import _common, _destinations, _guard
 from eigensieve.cli._destinations import drafted, staged
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.runner import StageProgress
 from tests.cli.files import CHECKPOINT, LIST
 
 QUICK = ["--target", "kind", "--k", "1", "--cv", "2", "--repeats", "1", "--jobs", "1"]

@@ -13,7 +13,7 @@ import pytest
 
 from eigensieve.cli import _common
 from eigensieve.io.model import load_model
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.runner import StageProgress
 from tests.cli.files import CHECKPOINT, FILES, contents
 
 

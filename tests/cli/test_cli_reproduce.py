@@ -19,7 +19,7 @@ from eigensieve.experiments.judge import Cell, Reading, Verdict
 from eigensieve.experiments.published import read_published
 from eigensieve.experiments.values import Value
 from eigensieve.experiments.words import COUNTED
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.runner import StageProgress
 
 CHEAP = "chu2013/table1"  # counts rows and columns of five files
 NAMES = ("chu2013/table1", "wolf2005/figure2b")

@@ -14,8 +14,8 @@ from eigensieve.cli import _common
 from eigensieve.cli._resume import resumable
 from eigensieve.errors import InputError
 from eigensieve.io.model import load_model
-from eigensieve.studies.checkpoint import Checkpoint
-from eigensieve.studies.runner import StageProgress
+from eigensieve.studies.running.checkpoint import Checkpoint
+from eigensieve.studies.running.runner import StageProgress
 from tests.cli.files import CHECKPOINT, FILES, contents
 
 OUT = Path("eigensieve-out")

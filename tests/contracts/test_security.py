@@ -14,7 +14,7 @@ import eigensieve
 from eigensieve.errors import InputError
 from eigensieve.io.model import load_model
 from eigensieve.io.tables import read_table
-from eigensieve.studies.checkpoint import Checkpoint
+from eigensieve.studies.running.checkpoint import Checkpoint
 
 PACKAGE = Path(eigensieve.__file__).parent
 # calls that run what they read

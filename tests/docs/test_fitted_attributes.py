@@ -195,8 +195,8 @@ def test_a_generator_draws_the_seed_for_functions_and_estimators_alike() -> None
         np.testing.assert_array_equal(made, wanted)
     pencil, options = es.pca_pencil(X), {"n_starts": 3, "max_iter": 1}
     np.testing.assert_array_equal(
-        es.solve(pencil, 4, random_state=np.random.RandomState(5), **options).support,
-        es.solve(pencil, 4, random_state=drawn, **options).support,
+        es.solve(pencil, 4, "greedy", random_state=np.random.RandomState(5), **options).support,
+        es.solve(pencil, 4, "greedy", random_state=drawn, **options).support,
     )
 
 
@@ -205,7 +205,9 @@ def test_an_estimator_and_solve_draw_the_same_starts() -> None:
     X = rng.normal(size=(30, 200))
     options = {"n_starts": 3, "max_iter": 1, "swap": True}
     for seed in range(4):
-        ours = es.SparsePCA(1, n_features_to_select=8, solver_options=options, random_state=seed)
+        ours = es.SparsePCA(
+            1, n_features_to_select=8, solver="greedy", solver_options=options, random_state=seed
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ours.fit(X)

@@ -23,10 +23,10 @@ SMALL = {"n": 8, "paths": 64, "pairs": 5, "part": 2, "seed": 3, "readings": [9],
 OPTIONS: dict[str, dict[str, Any]] = {
     "ST": {"solver": "threshold", "vector": "y"},
     "ST on x": {"solver": "threshold", "vector": "x"},
-    "GSLDA": {"direction": "both", "swap": False},
-    "forward alone": {"direction": "forward", "swap": False},
-    "backward alone": {"direction": "backward", "swap": False},
-    "GSLDA + swaps": {"direction": "both", "swap": True, "n_starts": 0},
+    "GSLDA": {"solver": "greedy", "direction": "both", "swap": False},
+    "forward alone": {"solver": "greedy", "direction": "forward", "swap": False},
+    "backward alone": {"solver": "greedy", "direction": "backward", "swap": False},
+    "GSLDA + swaps": {"solver": "greedy", "direction": "both", "n_starts": 0},
 }
 
 

@@ -118,7 +118,7 @@ def test_gap_is_relative_to_the_scale_near_zero(solution: es.Solution) -> None:
 
 
 def test_path_is_a_mapping(pencil: es.Pencil) -> None:
-    path = es.solve_path(pencil, [5, 2, 2])
+    path = es.solve_path(pencil, [5, 2, 2], "greedy")
     assert path.ks == list(path) == [2, 5]
     assert len(path) == 2
     assert path[5].k == 5
@@ -144,10 +144,11 @@ def test_path_is_a_mapping(pencil: es.Pencil) -> None:
         ({"k": 2, "criterion": "beauty"}, "one of"),
         ({"k": 2, "time_limit": -1}, "seconds"),
         ({"k": 2, "gap_tol": "tight"}, "number"),
-        ({"k": 2, "speed": 3}, "no option speed; it has direction, swap, n_starts"),
-        ({"k": 2, "direction": "sideways"}, "one of auto"),
+        ({"k": 2, "speed": 3}, "no option speed; it has effort, n_starts"),
+        ({"k": 2, "effort": "some"}, "one of quick, normal, high, or a number"),
+        ({"k": 2, "solver": "greedy", "direction": "sideways"}, "one of auto"),
         ({"k": 2, "n_starts": -1}, "n_starts"),
-        ({"k": 2, "swap": "no"}, "swap"),
+        ({"k": 2, "solver": "greedy", "swap": "no"}, "swap"),
         ({"k": 2, "random_state": "a"}, "random_state"),
         ({"k": 2, "n_jobs": 1.5}, "n_jobs"),
         ({"k": 2, "solver": "threshold", "vector": "z"}, "'x', 'y' or 'best'"),

@@ -11,9 +11,18 @@ SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 
 
 class _Text(HTMLParser):
+    """Text of elements apart from each other; a link is a part of its sentence."""
+
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "a":
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.handle_starttag(tag, None)
 
     def handle_data(self, data: str) -> None:
         self.parts.append(data)
@@ -23,7 +32,7 @@ def text_of(html: str) -> str:
     """What a reader sees, on one line."""
     parser = _Text()
     parser.feed(SVG.sub("", html[html.index("<body") :]))
-    return " ".join(" ".join(parser.parts).replace("\u00a0", " ").split())
+    return " ".join("".join(parser.parts).replace("\u00a0", " ").split())
 
 
 WIDTHS = (1280, 768, 380, 320)

@@ -27,10 +27,10 @@ pytestmark = pytest.mark.usefixtures("no_figures")
     ("changes", "expected"),
     [
         ({"bound": np.inf}, "No bound on the optimum was computed for this set."),
-        ({"bound": 1.25, "objective": 1.0}, "class separation more than 25 % above that of"),
-        ({"bound": 1.2541, "objective": 1.0}, "class separation more than 26 % above that of"),
+        ({"bound": 1.25, "objective": 1.0}, "separates the classes more than 25 % better: proved."),
+        ({"bound": 1.2541, "objective": 1.0}, "the classes more than 26 % better: proved."),
         ({"bound": 0.5, "objective": 0.0}, "can have a class separation above 0.500; this one has"),
-        ({"bound": 1.0, "objective": 1.0, "status": Status.OPTIMAL}, "Proved optimal: no set of"),
+        ({"bound": 1.0, "objective": 1.0, "status": Status.OPTIMAL}, "the classes better: proved."),
         ({"status": Status.TIME_LIMIT}, "The search stopped before its end (time limit)."),
     ],
 )

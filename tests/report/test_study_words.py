@@ -27,10 +27,10 @@ def said_of(study: Study, **options: Any) -> str:
 
 
 def with_solution(study: Study, **changes: Any) -> Study:
-    """The same study with another solution for the chosen k."""
+    """The same study with another solution for the chosen k, which is not proved the best."""
     place = list(study.path).index(study.best_k)
     found = list(study.optimality)
-    found[place] = dataclasses.replace(found[place], **changes)
+    found[place] = dataclasses.replace(found[place], **{"status": Status.CONVERGED} | changes)
     return dataclasses.replace(study, optimality=found)
 
 
@@ -80,10 +80,10 @@ def test_methods_are_complete(two: Study) -> None:
     said = said_of(two, command="eigensieve fit 'a b.csv'")
     shrinkage = f"{two.final_estimator.estimator_.shrinkage_:.4f} (chosen from the data)"
     for fact in (
-        "(SparseLDA)", "logdet", shrinkage, "greedy; status: converged", "centred and scaled",
+        "(SparseLDA)", "logdet", shrinkage, "leaps; status: optimal", "centred and scaled",
         "5-fold, repeated 2 times", "Seed 0", two.source.fingerprint, "scikit-learn",
         "Command eigensieve fit 'a b.csv'", "Target diagnosis", "tried: 1, 3, 10; score: error",
-        "Permutations 6;", "Missing values none", "solver='greedy'",
+        "Permutations 6;", "Missing values none",
         "Interval Wilson, 95 %, with the variance of the training sets (Nadeau and Bengio);",
         "; wider on the side of the cross-validated error of the final choice of k Probabilities",
     ):  # fmt: skip
@@ -208,10 +208,14 @@ def test_words_are_explained(two: Study, three: Study) -> None:
     for word in (
         "Cross-validation", "Nested:", "1-SE rule", "Loading", "Shrinkage", "Price",
         "Stand-in", "Stability index", "AUC", "Recall", "p-value", "Selected again",
-        "logdet (Wilks)", "Status: converged The search came to its end.",
-        "That is no proof that it found the best set.", "Temperature", "Log-loss", "Brier score",
+        "logdet (Wilks)", "Temperature", "Log-loss", "Brier score",
     ):  # fmt: skip
         assert word in glossary
+    for status, meaning in (
+        (Status.CONVERGED, "The search came to its end. That is no proof that it found the best"),
+        (Status.GAP_LIMIT, "The search ended when it had done as much work as it was given."),
+    ):
+        assert f"Status: {status} {meaning}" in said_of(with_solution(two, status=status))
     assert "p-value" not in explained(three)
     assert "Loading and weight" in explained(three)
     assert "Loading and weight" not in glossary

@@ -19,7 +19,6 @@ from tests.oracles.exact import Truth, judge
 from tests.oracles.instances import Instance, random_instance
 
 
-
 def wide(seed: int, n: int = 40, p: int = 300, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Correlated columns and little signal: a search that takes its time."""
     rng = np.random.default_rng(seed)
@@ -36,7 +35,9 @@ def solve(instance: Instance, **options: object) -> Solution:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("taker", [es.solve, es.solve_path, es.SparseLDA, es.SparsePCA, es.SparseCCA])
+@pytest.mark.parametrize(
+    "taker", [es.solve, es.solve_path, es.SparseLDA, es.SparsePCA, es.SparseCCA]
+)
 def test_it_is_the_default(taker: Callable) -> None:
     assert inspect.signature(taker).parameters["solver"].default == "auto"
 
@@ -155,7 +156,7 @@ def test_names_and_numbers_mean_the_same() -> None:
 
 
 def test_an_option_of_another_solver_says_whose_it_is() -> None:
-    with pytest.raises(OptionError, match="'auto' has no option direction.*'greedy' knows it"):
+    with pytest.raises(OptionError, match=r"'auto' has no option direction.*'greedy' knows it"):
         es.solve(es.Pencil(np.eye(3)), 2, direction="forward")
 
 

@@ -69,38 +69,38 @@ def test_greedy_finds_what_it_finds_in_memory(
         (2, {"include": [3, 60]}),
     ):
         table.passes = 0
-        solution = es.solve(found, k, criterion=criterion, **options)
+        solution = es.solve(found, k, "greedy", criterion, **options)
         solution.verify(found)
-        direct = es.solve(expected, k, criterion=criterion, **options)
+        direct = es.solve(expected, k, "greedy", criterion, **options)
         assert_same(solution, direct)
         assert table.passes <= 8
 
 
 def test_columns_are_generated_and_one_pass_confirms(monkeypatch: pytest.MonkeyPatch) -> None:
     table, found, expected = lda_pair(9, 2)
-    wanted = es.solve(expected, 6, criterion="trace").support
+    wanted = es.solve(expected, 6, "greedy", "trace").support
     worth = np.argsort(-found.diag_A / found.diag_B)
     assert not np.isin(wanted, worth[:25]).all()  # the first columns are not enough
-    es.solve(found, 6, criterion="trace")
+    es.solve(found, 6, "greedy", "trace")
     assert table.passes > 1
     monkeypatch.setattr(column_generation, "WORKING_SET", found.size - 1)
     table.passes = 0
-    assert es.solve(found, 6, criterion="trace").support.tolist() == wanted.tolist()
+    assert es.solve(found, 6, "greedy", "trace").support.tolist() == wanted.tolist()
     assert table.passes == 1
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_path_needs_no_more_passes(criterion: str) -> None:
     table, found, expected = lda_pair(1, 3)
-    path = es.solve_path(found, [1, 3, 5], criterion=criterion)
+    path = es.solve_path(found, [1, 3, 5], "greedy", criterion)
     passes = table.passes
     path.verify(found)
-    direct = es.solve_path(expected, [1, 3, 5], criterion=criterion)
+    direct = es.solve_path(expected, [1, 3, 5], "greedy", criterion)
     assert path.ks == direct.ks
     for k in path:
         assert_same(path[k], direct[k])
     table.passes = 0
-    es.solve(found, 5, criterion=criterion)
+    es.solve(found, 5, "greedy", criterion)
     assert passes <= 2 * table.passes + 3
 
 
@@ -168,16 +168,16 @@ def test_other_starts(n_starts: int) -> None:
 def test_nearly_dependent_columns_leave_a_doubt() -> None:
     X, y = wide_data(8, 20, 600, 2)
     found, expected = es.lda_pencil(CountedTable(X), y, 0.0), es.lda_pencil(X, y, 0.0)
-    solution = es.solve(found, 3, criterion="trace", include=[20])  # 50 and 300 are copies
-    direct = es.solve(expected, 3, criterion="trace", include=[20])
+    solution = es.solve(found, 3, "greedy", "trace", include=[20])  # 50 and 300 are copies
+    direct = es.solve(expected, 3, "greedy", "trace", include=[20])
     assert solution.status is direct.status is Status.FEASIBLE
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_exact_and_threshold(criterion: str, n_classes: int) -> None:
+def test_exact_auto_and_threshold(criterion: str, n_classes: int) -> None:
     _, found, expected = lda_pair(2, n_classes, 0.8)
-    for solver in ("exact", "threshold"):
+    for solver in ("exact", "auto", "threshold"):
         solution = es.solve(found, 3, solver=solver, criterion=criterion)
         solution.verify(found)
         direct = es.solve(expected, 3, solver=solver, criterion=criterion)
@@ -213,7 +213,7 @@ def test_an_exact_search_of_too_many_features_leaves_the_root_bound(
 def test_small_tables_are_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     table, found, expected = lda_pair(0, 2)
     monkeypatch.setattr(row_factor, "SMALL_ENTRIES", 10**6)
-    for options in ({}, {"direction": "backward"}, {"solver": "dc"}):
+    for options in ({}, {"solver": "greedy", "direction": "backward"}, {"solver": "dc"}):
         solution = es.solve(found, 3, **options)
         assert_same(solution, es.solve(expected, 3, **options))
     assert table.passes == 0
@@ -224,7 +224,7 @@ def test_what_does_not_work_on_disk_says_so() -> None:
     with pytest.raises(OptionError, match=r"'dc' needs the whole table .* greedy, threshold"):
         es.solve(found, 3, solver="dc")
     with pytest.raises(OptionError, match="forward only"):
-        es.solve(found, 3, direction="both")
+        es.solve(found, 3, "greedy", direction="both")
     with pytest.raises(InputError, match="outside"):
         es.solve(found, 3, include=[10_000])
     X, _ = wide_data(0, 20, 600, 2)

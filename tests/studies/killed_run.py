@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from eigensieve.studies.checkpoint import Checkpoint
+from eigensieve.studies.running.checkpoint import Checkpoint
 from tests.studies.whole import as_bytes, plain_study
 
 

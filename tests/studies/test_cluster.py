@@ -18,7 +18,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import ClusterError, InputError
-from eigensieve.studies import runner
+from eigensieve.studies.running import runner
 from eigensieve.tables.cluster import WorkerPool
 from tests.local_cluster import kill_workers, thread_workers, two_workers, wait_for_both
 from tests.studies.whole import as_bytes, make_table, plain_study

@@ -10,8 +10,8 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
-from eigensieve.studies import runner
 from eigensieve.studies.methods import METHODS
+from eigensieve.studies.running import runner
 from tests.studies.whole import as_bytes, make_table
 
 X, y = make_table(45, 10, gaps=False)

@@ -13,7 +13,7 @@ from eigensieve.studies.estimation import Estimates, estimate
 from eigensieve.studies.nested import HonestError
 from eigensieve.studies.null import permutation_null
 from eigensieve.studies.plan import make_plan
-from eigensieve.studies.runner import run_stages
+from eigensieve.studies.running.runner import run_stages
 from eigensieve.studies.schedule import NESTED, make_schedule
 
 KS = (1, 2, 5, 10, 20)

@@ -172,7 +172,7 @@ def test_what_needs_the_array_says_so(monkeypatch) -> None:
     monkeypatch.setattr(factor_pencil, "DENSE_ENTRIES", 1000)
     monkeypatch.setattr(centred_rows, "MAX_DENSE_ENTRIES", 0)
     pencil = make("lda", is_sparse=True)
-    for options in ({"solver": "dc"}, {"direction": "backward"}):
+    for options in ({"solver": "dc"}, {"solver": "greedy", "direction": "backward"}):
         with pytest.raises(OptionError, match=r"X\.toarray\(\)"):
             es.solve(pencil, 3, criterion="lambda_max", **options)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..studies.progress import progress_bar as progress_bar  # for the commands
-from ..studies.progress import show_search as show_search
+from ..studies.running.progress import progress_bar as progress_bar  # for the commands
+from ..studies.running.progress import show_search as show_search
 from ._guard import InputFile, force_option
 from ._types import Positive, ShareOrAuto, WholeNumbers, WholeOr
 

@@ -14,7 +14,7 @@ from ._common import echo_notes
 from ._destinations import made_folder
 
 if TYPE_CHECKING:
-    from ..studies.runner import StageProgress
+    from ..studies.running.runner import StageProgress
 
 CHECKPOINT = ".eigensieve-checkpoint"
 
@@ -27,7 +27,7 @@ class Kept:
 
     def watch(self, progress: StageProgress) -> StageProgress:
         """The same, but a note says how many results of an earlier run are used."""
-        from ..studies.runner import KeptStage
+        from ..studies.running.runner import KeptStage
 
         n_kept = 0
 

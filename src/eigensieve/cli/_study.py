@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..studies.data import StudyData
     from ..studies.plan import StudyPlan
     from ..studies.result import Study
-    from ..studies.runner import StageProgress
+    from ..studies.running.runner import StageProgress
 
 MIN_SAMPLES = 4
 

@@ -30,7 +30,7 @@ from ._tables import read_for_study, table_options
 if TYPE_CHECKING:
     from ..studies.comparison import Comparison
     from ..studies.methods import Method
-    from ..studies.runner import StageProgress
+    from ..studies.running.runner import StageProgress
 
 FILES = (REPORT, COMPARISON, COMPARISON_JSON)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..datasets.loader import NamedTable
     from ..studies.result import Study
-    from ..studies.runner import StageProgress
+    from ..studies.running.runner import StageProgress
 
 TARGET, TRAINING, HELD_OUT = "diagnosis", "training.csv", "heldout.csv"
 

@@ -136,7 +136,7 @@ def fit_command(
             written = None
             if proof and not study.interrupted:
                 written = write_proof(stage / PROOF, out, table, read, study, options)
-            files = write_study(stage, study, check_proof=written and written.command)
+            files = write_study(stage, study, check_proof=written.command if written else None)
         if as_json:
             echo_json(as_plain(study, out, files))
         else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..experiments.judge import Cell
     from ..experiments.protocol import Experiment
     from ..experiments.runner import Result
-    from ..studies.runner import StageProgress
+    from ..studies.running.runner import StageProgress
 
 RESULTS, FIGURES, CACHE = "results.json", "figures", "cache"
 FILES = (REPORT, RESULTS)

@@ -12,7 +12,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from ..studies.runner import StageProgress, quiet_run
+from ..studies.running.runner import StageProgress, quiet_run
 from .cache import Cache, CacheError, TaskResult, as_plain, task_key
 from .data import missing_files
 from .judge import Cell, judge_cells

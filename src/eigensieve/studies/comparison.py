@@ -17,10 +17,10 @@ from .data import StudyData, check_data
 from .methods import COMPARED, find_method
 from .page import Reported
 from .plan import StudyPlan, make_plan
-from .progress import shown
 from .result import Provenance, Study
 from .run import open_checkpoint, run_plan
-from .runner import StageProgress, sent_once
+from .running.progress import shown
+from .running.runner import StageProgress, sent_once
 from .settings import as_sizes, check_settings
 from .splits import N_FOLDS
 

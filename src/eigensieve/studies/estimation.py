@@ -10,14 +10,14 @@ import numpy as np
 from ..errors import InputError, TimeLimitError
 from ..pencil.wording import counted
 from .calibration import Calibration
-from .checkpoint import Checkpoint
 from .cv_path import CVPath, make_path
 from .data import StudyData
 from .jobs import Findings
 from .nested import HonestError, calibrated, fixed_error, nested_error
 from .null import PermutationNull, permutation_null
 from .plan import StudyPlan
-from .runner import StageProgress, run_stages
+from .running.checkpoint import Checkpoint
+from .running.runner import StageProgress, run_stages
 from .schedule import Schedule, make_schedule
 from .splits import LEAVE_ONE_OUT, usable_folds
 from .stability import StabilityIndex, selection_frequency, stability_index

@@ -23,7 +23,7 @@ from .optimality import FeaturePrice, Judge
 from .plan import StudyPlan
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
-from .runner import StageProgress, quiet_run
+from .running.runner import StageProgress, quiet_run
 from .standardize import Standardizer, fill_gaps, has_gaps
 
 FINAL = "final models"

@@ -73,8 +73,10 @@ def claim(solution: Solution, n_features: int, constrained: bool = False) -> str
         return None
     if not solution.bound <= MAX_CLAIMED * solution.objective:  # that would only puzzle
         return None
-    rivals = f"No other {'allowed ' if constrained else ''}set of {solution.k:,}"
-    sentence = f"{rivals} of the {n_features:,} features separates the classes"
+    rivals = f"set of {solution.k:,} of the {n_features:,} features"
+    if solution.k == 1:
+        rivals = f"feature of the {n_features:,}"
+    sentence = f"No other {'allowed ' if constrained else ''}{rivals} separates the classes"
     if solution.is_certified:
         return f"{sentence} better"
     excess = rounded_up(100 * (solution.bound / solution.objective - 1))

@@ -175,6 +175,8 @@ class Study(Reported):
     @property
     def claim(self) -> str | None:
         """What is proved of the selected set, in a sentence; None if nothing is, or needs to be."""
+        if not self.optimality:
+            return None
         model = self.final_estimator.estimator_
         include, exclude = (getattr(model, name, ()) for name in ("include", "exclude"))
         if len(include) == self.solution.k:  # the user chose them all

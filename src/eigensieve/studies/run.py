@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..pencil.budget import Callback
-from .checkpoint import Checkpoint
 from .cv_path import GIVEN, ONLY, OWN, CVPath
 from .data import StudyData, check_data
 from .estimation import Estimates, estimate
 from .final import Final, fit_final
 from .plan import DEFAULT_KS, N_REPEATS, StudyPlan, make_plan
-from .progress import show_search, shown
 from .result import Provenance, Study
-from .runner import StageProgress
+from .running.checkpoint import Checkpoint
+from .running.progress import show_search, shown
+from .running.runner import StageProgress
 from .settings import check_settings
 from .splits import N_FOLDS
 from .stability import StabilityIndex

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from .jobs import Findings, Job
 from .plan import StudyPlan
-from .runner import Stage
+from .running.runner import Stage
 from .splits import MIN_SAMPLES_OF_A_CLASS, Splitter, permute_labels, usable_folds
 
 MAX_DRAWS = 100

@@ -3,6 +3,7 @@
 import math
 import time
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from eigensieve.search.greedy.swap import swap_refine
 from tests.oracles import naive
 
 CRITERIA = ("lambda_max", "trace", "logdet")
+
+solve, solve_path = (partial(each, solver="greedy") for each in (es.solve, es.solve_path))
 
 
 def random_pencils(seed: int) -> list[tuple[str, es.Pencil]]:
@@ -45,7 +48,7 @@ def test_passes_choose_what_a_naive_loop_chooses(block: int) -> None:
                 A, B = pencil.A, pencil.B
                 k = 2 + (seed * 7) % (pencil.size - 2)
                 for direction in ("forward", "backward"):
-                    solution = es.solve(
+                    solution = solve(
                         pencil, k, criterion=criterion, direction=direction, swap=False
                     )
                     solution.verify(pencil)
@@ -61,7 +64,7 @@ def test_passes_choose_what_a_naive_loop_chooses(block: int) -> None:
 def test_refined_sets_cannot_be_improved_by_one_swap(seed: int, criterion: str) -> None:
     for _, pencil in random_pencils(5 * seed + 1):
         for k in range(1, pencil.size, 2):
-            solution = es.solve(pencil, k, criterion=criterion)
+            solution = solve(pencil, k, criterion=criterion)
             assert solution.status in (Status.CONVERGED, Status.OPTIMAL)
             assert naive.is_swap_optimal(pencil.A, pencil.B, list(solution.support), criterion)
 
@@ -73,7 +76,7 @@ def test_brownian_pairs_rank_one() -> None:
     for i in range(150):
         B = naive.brownian_covariance(16, rng)
         d = rng.multivariate_normal(np.zeros(16), naive.brownian_covariance(16, rng))
-        path = es.solve_path(es.Pencil(np.outer(d, d), B), range(1, 16))
+        path = solve_path(es.Pencil(np.outer(d, d), B), range(1, 16))
         ratios[i] = path.objectives / naive.all_rank_one(d, B)[1:16]
     assert ratios.max() <= 1 + 1e-8
     assert ratios.mean(axis=0).min() >= 0.975
@@ -86,7 +89,7 @@ def test_brownian_pairs_full_rank() -> None:
     for i in range(25):
         pair = naive.brownian_covariance(16, rng), naive.brownian_covariance(16, rng)
         pencil = es.Pencil(*pair)
-        path = es.solve_path(pencil, ks)
+        path = solve_path(pencil, ks)
         best = es.solve_path(pencil, ks, solver="exhaustive")
         ratios[i] = path.objectives / best.objectives
     assert ratios.max() <= 1 + 1e-8
@@ -103,18 +106,18 @@ PIT_PROPS = [
 def test_pit_props_optimum_at_every_k(data_dir, direction: str) -> None:
     with np.load(data_dir / "pitprops.npz") as file:
         pencil = es.Pencil(file["corr"])
-    path = es.solve_path(pencil, range(1, 14), direction=direction)
+    path = solve_path(pencil, range(1, 14), direction=direction)
     path.verify(pencil)
     np.testing.assert_allclose(path.objectives, PIT_PROPS, atol=6e-6)
 
 
 def test_include_and_exclude() -> None:
     (_, pencil), _ = random_pencils(3)
-    free = es.solve(pencil, 3, criterion="logdet").support
+    free = solve(pencil, 3, criterion="logdet").support
     out = int(free[0])
     other = next(j for j in range(pencil.size) if j not in free)
     for direction in ("forward", "backward", "both"):
-        solution = es.solve(
+        solution = solve(
             pencil, 3, criterion="logdet", include=[other], exclude=[out], direction=direction
         )
         assert other in solution.support
@@ -125,14 +128,14 @@ def test_include_and_exclude() -> None:
             for a in allowed for b in allowed if a < b and other not in (a, b)
         )  # fmt: skip
         assert solution.objective == pytest.approx(best, rel=1e-9)  # small: swaps find it
-    everything = es.solve(pencil, 2, include=[0, 4])
+    everything = solve(pencil, 2, include=[0, 4])
     assert everything.support.tolist() == [0, 4]
     assert everything.status is Status.OPTIMAL
 
 
 def test_single_feature_is_a_proof() -> None:
     (_, pencil), _ = random_pencils(8)
-    solution = es.solve(pencil, 1, criterion="trace")
+    solution = solve(pencil, 1, criterion="trace")
     assert solution.is_certified
     expected, support = naive.best(pencil.A, pencil.B, 1, "trace")
     assert solution.bound == pytest.approx(expected)
@@ -145,7 +148,7 @@ def test_ties_go_to_the_lowest_index() -> None:
     wide = np.hstack([X, X, X])  # every column three times
     pencil = es.lda_pencil(wide, np.arange(30) % 2, shrinkage=0.5)
     for criterion in CRITERIA:
-        first = es.solve(pencil, 1, criterion=criterion)
+        first = solve(pencil, 1, criterion=criterion)
         assert first.support[0] < 4
     for solver in ("greedy", "exhaustive"):
         for k in (2, 3):
@@ -158,7 +161,7 @@ def test_time_limit_gives_an_answer_with_k_features() -> None:
     rng = np.random.default_rng(0)
     pencil = es.lda_pencil(rng.normal(size=(40, 3000)), np.arange(40) % 2)
     for direction in ("forward", "backward", "both"):
-        solution = es.solve(pencil, 25, time_limit=0.0, criterion="logdet", direction=direction)
+        solution = solve(pencil, 25, time_limit=0.0, criterion="logdet", direction=direction)
         solution.verify(pencil)
         assert solution.k == 25
         assert solution.status is Status.TIME_LIMIT
@@ -173,8 +176,8 @@ def test_swaps_never_hurt_however_singular_B_is(criterion: str) -> None:
         pencil = es.lda_pencil(X, y, shrinkage=0.0)
         for k in (13, 16, 19):
             options = {"criterion": criterion, "direction": "forward"}
-            plain = es.solve(pencil, k, swap=False, **options)
-            polished = es.solve(pencil, k, **options)
+            plain = solve(pencil, k, swap=False, **options)
+            polished = solve(pencil, k, **options)
             polished.verify(pencil)
             assert polished.objective >= plain.objective
 
@@ -194,7 +197,7 @@ def rare_pencil() -> es.Pencil:
 
 def test_a_missed_exchange_is_not_called_converged() -> None:
     pencil = rare_pencil()
-    solution = es.solve(pencil, 4, criterion="logdet", direction="backward", n_starts=0)
+    solution = solve(pencil, 4, criterion="logdet", direction="backward", n_starts=0)
     S = set(solution.support.tolist())
     value = naive.exact_det_ratio(pencil.A, pencil.B, list(S))
     better = [
@@ -217,7 +220,7 @@ def test_converged_is_true_in_exact_arithmetic() -> None:
         X = np.hstack([X, X[:, :2] + 1e-9 * rng.normal(size=(n, 2))])
         pencil = es.lda_pencil(X, np.arange(n) % 3, shrinkage=s)
         A, B = pencil.A, pencil.B
-        solution = es.solve(pencil, 3, criterion="logdet")
+        solution = solve(pencil, 3, criterion="logdet")
         seen.add(solution.status)
         if solution.status is not Status.CONVERGED:
             continue
@@ -235,7 +238,7 @@ def test_excluded_columns_do_not_set_the_unit() -> None:
     X = rng.normal(size=(50, 8)) @ rng.normal(size=(8, 8))
     X[:, 0] *= 1e7
     whole, part = es.pca_pencil(X), es.pca_pencil(X[:, 1:])
-    a, b = es.solve(whole, 3, exclude=[0]), es.solve(part, 3)
+    a, b = solve(whole, 3, exclude=[0]), solve(part, 3)
     np.testing.assert_array_equal(a.support - 1, b.support)
     assert a.scale == pytest.approx(b.scale)
     a.verify(whole)
@@ -247,7 +250,7 @@ def test_tiny_objectives_are_still_refined() -> None:
         H, W = rng.normal(size=(3, 8)), rng.normal(size=(5, 8))
         for unit in (1.0, 1e-6):
             pencil = es.FactorPencil(unit * H, W, np.full(8, 0.1))
-            solution = es.solve(pencil, 3, criterion="logdet")
+            solution = solve(pencil, 3, criterion="logdet")
             assert naive.is_swap_optimal(pencil.A, pencil.B, list(solution.support), "logdet")
 
 
@@ -255,7 +258,7 @@ def test_time_limit_covers_the_starts() -> None:
     rng = np.random.default_rng(0)
     pencil = es.lda_pencil(rng.normal(size=(30, 2500)), np.arange(30) % 2)
     start = time.perf_counter()
-    solution = es.solve(pencil, 10, time_limit=0.5, n_starts=100_000, random_state=0)
+    solution = solve(pencil, 10, time_limit=0.5, n_starts=100_000, random_state=0)
     assert time.perf_counter() - start < 3.0
     assert solution.status is Status.TIME_LIMIT
 
@@ -264,9 +267,9 @@ def test_iteration_limit() -> None:
     rng = np.random.default_rng(1)
     pencil = es.Pencil(naive.brownian_covariance(30, rng), naive.brownian_covariance(30, rng))
     options = {"direction": "forward", "n_starts": 20, "random_state": 0}
-    solution = es.solve(pencil, 8, max_iter=1, **options)
+    solution = solve(pencil, 8, max_iter=1, **options)
     assert solution.status is Status.ITERATION_LIMIT
-    assert es.solve(pencil, 8, **options).objective >= solution.objective
+    assert solve(pencil, 8, **options).objective >= solution.objective
 
 
 def test_backward_memory_is_linear() -> None:
@@ -274,7 +277,7 @@ def test_backward_memory_is_linear() -> None:
     X = rng.normal(size=(20, 3000))
     pencil = es.lda_pencil(X, np.arange(20) % 2)
     tracemalloc.start()
-    es.solve(pencil, 5, direction="backward", swap=False, criterion="logdet")
+    solve(pencil, 5, direction="backward", swap=False, criterion="logdet")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12 * X.nbytes
@@ -284,9 +287,9 @@ def test_more_starts_never_hurt() -> None:
     rng = np.random.default_rng(2)
     for _ in range(10):
         pencil = es.Pencil(naive.brownian_covariance(14, rng), naive.brownian_covariance(14, rng))
-        plain = es.solve(pencil, 5)
-        more = es.solve(pencil, 5, n_starts=7, random_state=0)
-        again = es.solve(pencil, 5, n_starts=7, random_state=0)
+        plain = solve(pencil, 5)
+        more = solve(pencil, 5, n_starts=7, random_state=0)
+        again = solve(pencil, 5, n_starts=7, random_state=0)
         assert more.objective >= plain.objective - 1e-10
         np.testing.assert_array_equal(more.support, again.support)
 
@@ -309,10 +312,8 @@ def test_starts_do_not_end_at_two_thousand_columns() -> None:
     gains = []
     for seed in range(3):
         pencil = wide_factors(2100, seed)
-        plain = es.solve(pencil, 10, direction="forward", n_starts=0)
-        gains.append(
-            value_of(pencil, es.solve(pencil, 10).support) - value_of(pencil, plain.support)
-        )
+        plain = solve(pencil, 10, direction="forward", n_starts=0)
+        gains.append(value_of(pencil, solve(pencil, 10).support) - value_of(pencil, plain.support))
     assert min(gains) >= 0
     assert max(gains) > 0.01
 
@@ -327,7 +328,7 @@ def test_every_start_that_is_asked_for_is_polished(monkeypatch: pytest.MonkeyPat
         rng = np.random.default_rng([0, 6])
         starts = list(moves.starting_supports(problem, 8, rng, Budget()))
         ends = [value_of(pencil, swap_refine(problem, S, Budget())[0]) for S in starts]
-        found = es.solve(pencil, 6, direction="forward", n_starts=8)
+        found = solve(pencil, 6, direction="forward", n_starts=8)
         assert value_of(pencil, found.support) >= max(ends) * (1 - 1e-9)
         first = int(np.argmax([value_of(pencil, S) for S in starts]))
         misled += ends[first] < max(ends) * (1 - 1e-9)
@@ -341,12 +342,12 @@ def test_quota_per_view() -> None:
     Y = np.hstack([rng.normal(size=(60, 3)), latent + rng.normal(size=(60, 2))])
     pencil = es.cca_pencil(X, Y, shrinkage=0.2)
     for direction in ("forward", "backward", "both"):
-        solution = es.solve(pencil, (2, 2), direction=direction)
+        solution = solve(pencil, (2, 2), direction=direction)
         solution.verify(pencil)
         assert solution.support.tolist() == [0, 1, 9, 10]
     best = es.solve(pencil, (2, 2), solver="exhaustive")
     assert best.support.tolist() == [0, 1, 9, 10]
-    uneven = es.solve(pencil, (1, 3))
+    uneven = solve(pencil, (1, 3))
     assert np.bincount(pencil.blocks[uneven.support]).tolist() == [1, 3]
 
 
@@ -359,11 +360,11 @@ def test_wide_factor_equals_dense() -> None:
     dense = es.Pencil(factor.A, factor.B)
     for criterion in CRITERIA:
         options = {"criterion": criterion, "direction": "forward"}
-        a, b = (es.solve_path(p, (2, 5, 9), **options) for p in (factor, dense))
+        a, b = (solve_path(p, (2, 5, 9), **options) for p in (factor, dense))
         for k in a:
             np.testing.assert_array_equal(a[k].support, b[k].support)
             assert a[k].objective == pytest.approx(b[k].objective, rel=1e-9)
-    back = [es.solve(p, 6, criterion="logdet", direction="backward") for p in (factor, dense)]
+    back = [solve(p, 6, criterion="logdet", direction="backward") for p in (factor, dense)]
     np.testing.assert_array_equal(back[0].support, back[1].support)
 
 
@@ -375,4 +376,4 @@ def test_negative_matrix_with_quotas_and_wild_scales() -> None:
         B = np.diag(10.0 ** rng.uniform(-8, 8, 7))
         A = -(X.T @ X) * np.outer(scale, scale)
         pencil = es.Pencil(A, B, blocks=[0] * 3 + [1] * 4)
-        assert es.solve(pencil, (3, 1)).k == 4
+        assert solve(pencil, (3, 1)).k == 4

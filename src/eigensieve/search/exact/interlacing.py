@@ -68,7 +68,9 @@ def solve_interlacing(
     most = None if max_nodes is None else check_k(max_nodes, "max_nodes")
     target = Target(problem, budget.gap_tol)
     options = SearchOptions(start, n_starts, most, audit, random_state=random_state)
-    outcome = search_interlacing(target, budget, options, is_best_first=search == "best", order=order)
+    outcome = search_interlacing(
+        target, budget, options, is_best_first=search == "best", order=order
+    )
     return finish(outcome, target, budget, "interlacing")
 
 

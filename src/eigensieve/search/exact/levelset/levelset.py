@@ -95,7 +95,11 @@ class LevelsetTree:
         n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
         cut = max(order.cut, float(doubt[0]) * self._unit)
-        work = n_nodes * float(self.features.size) ** 2 * (WORK_CUBED * self.features.size + WORK_SQUARED)
+        work = (
+            n_nodes
+            * float(self.features.size) ** 2
+            * (WORK_CUBED * self.features.size + WORK_SQUARED)
+        )
         if best.size == 0:
             return Expansion(n_nodes, left, None, cut, work)
         better = self.features[best]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ..errors import OptionError
-from ..pencil.progress import Progress as SearchEvent
+from ...errors import OptionError
+from ...pencil.progress import Progress as SearchEvent
 
 if TYPE_CHECKING:
     from .runner import StageProgress

@@ -19,10 +19,10 @@ from joblib.externals.loky import get_reusable_executor
 
 import eigensieve as es
 from eigensieve.errors import InputError
-from eigensieve.studies import runner
 from eigensieve.studies.data import check_data
 from eigensieve.studies.jobs import Job, run_job
 from eigensieve.studies.plan import make_plan
+from eigensieve.studies.running import runner
 from tests.studies.whole import as_bytes, make_table
 
 X, y = make_table(30, 10, gaps=False)

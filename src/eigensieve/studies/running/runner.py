@@ -19,10 +19,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from ..tables.cluster import WorkerPool
+from ...tables.cluster import WorkerPool
+from ..jobs import Findings, Job, run_job
+from ..plan import StudyPlan
 from .checkpoint import Checkpoint
-from .jobs import Findings, Job, run_job
-from .plan import StudyPlan
 
 LONG = 4.0  # seconds of work for each process from which on starting processes pays
 StageProgress = Callable[[str, int, int], None]

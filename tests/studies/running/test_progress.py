@@ -11,8 +11,8 @@ import pytest
 import eigensieve as es
 from eigensieve.errors import OptionError
 from eigensieve.pencil.progress import Progress
-from eigensieve.studies import progress as shown_progress
-from eigensieve.studies.progress import Lines, can_redraw, progress_bar, show_search
+from eigensieve.studies.running import progress as shown_progress
+from eigensieve.studies.running.progress import Lines, can_redraw, progress_bar, show_search
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 8)), np.arange(40) % 2

@@ -11,8 +11,8 @@ import pytest
 
 import eigensieve as es
 from eigensieve.errors import InputError
-from eigensieve.studies.checkpoint import Checkpoint
 from eigensieve.studies.jobs import run_job
+from eigensieve.studies.running.checkpoint import Checkpoint
 from tests.studies.whole import as_bytes, make_table
 
 OUTCOME = [[{"predicted": [0, 1], "auc": 0.1 + 0.2, "support": [3], "early": False}]]
@@ -62,7 +62,7 @@ def test_results_come_back_to_the_last_bit(path) -> None:
 
 def test_jobs_that_are_done_are_not_run_again(path, whole_file, monkeypatch, expected) -> None:
     path.write_bytes(whole_file)
-    monkeypatch.setattr("eigensieve.studies.runner.run_job", None)  # any job would fail
+    monkeypatch.setattr("eigensieve.studies.running.runner.run_job", None)  # any job would fail
     assert as_bytes(small_study(path)) == expected
     assert path.read_bytes() == whole_file
 
@@ -200,7 +200,7 @@ def test_more_of_the_same_study_uses_what_is_there(path, whole_file, monkeypatch
         ran.append(order)
         return run_job(*order)
 
-    monkeypatch.setattr("eigensieve.studies.runner.run_job", watched)
+    monkeypatch.setattr("eigensieve.studies.running.runner.run_job", watched)
     path.write_bytes(whole_file)
     found = small_study(path, n_repeats=3)
     assert len(ran) == 2  # the folds of one more repeat

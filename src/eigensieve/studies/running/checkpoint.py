@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from ..errors import BusyCheckpointError, InputError, OtherStudyError
-from .jobs import Findings
+from ...errors import BusyCheckpointError, InputError, OtherStudyError
+from ..jobs import Findings
 
 FORMAT, VERSION = "eigensieve-checkpoint", 1
 _OPENING = b'{"digest": "'
