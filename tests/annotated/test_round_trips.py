@@ -23,7 +23,7 @@ def full() -> Any:
     weights = {"B": 2.0, "T": 1.0, "NK": 1.0}
     es.tl.sparse_lda(
         adata, "type", 3, layer="counts", class_weight=weights, priors=(0.2, 0.3, 0.5),
-        mask_var="variable", solver_options={"swap": True},
+        mask_var="variable", solver_options={"n_starts": 1},
     )  # fmt: skip
     es.tl.gloss(adata, "type", 3)
     es.tl.sparse_lda_path(adata, "type", ks=(1, 2))

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 
 import pytest
@@ -81,18 +82,19 @@ def test_ctrl_c_when_k_is_known_gives_the_model(run, iris_csv, ctrl_c_at) -> Non
 
 @pytest.fixture
 def ctrl_c_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Press Ctrl-C when the greedy search begins: its "path", or its "solve"."""
+    """Press Ctrl-C when the search begins: its "path", or its "solve"."""
     from eigensieve.search import solve as dispatch
 
     def plan(part: str) -> None:
-        greedy = dispatch.find_solvers()["greedy"]
-        search = getattr(greedy, part)
+        default = dispatch.find_solvers()["auto"]
+        search = getattr(default, part)
 
+        @wraps(search)
         def press(*args: object, **options: object) -> object:
             signal.raise_signal(signal.SIGINT)
             return search(*args, **options)
 
-        solvers = dispatch.find_solvers() | {"greedy": replace(greedy, **{part: press})}
+        solvers = dispatch.find_solvers() | {"auto": replace(default, **{part: press})}
         monkeypatch.setattr(dispatch, "find_solvers", lambda: solvers)
 
     return plan

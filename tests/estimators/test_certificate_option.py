@@ -31,7 +31,7 @@ def make_data(n: int = 60, p: int = 12, K: int = 3, seed: int = 0) -> tuple[np.n
 @pytest.mark.parametrize("K", [2, 3])
 def test_a_greedy_fit_has_a_valid_bound(criterion: str, K: int) -> None:
     X, y = make_data(K=K)
-    lda = es.SparseLDA(4, criterion=criterion, shrinkage=0.4).fit(X, y)
+    lda = es.SparseLDA(4, solver="greedy", criterion=criterion, shrinkage=0.4).fit(X, y)
     pencil = es.lda_pencil(X, y, shrinkage=0.4)
     best, _ = naive.best(pencil.A, pencil.B, 4, criterion)
     lda.solution_.verify(pencil)
@@ -64,20 +64,20 @@ def test_what_is_proved_already_is_not_bounded_again(monkeypatch: pytest.MonkeyP
     assert es.SparseLDA(3, solver="exhaustive").fit(X, y).solution_.is_certified
     es.SparseLDA(3, certificate="none").fit(X, y)
     es.SparsePCA(2, n_features_to_select=3, certificate="none").fit(X)
-    models = es.SparseLDA().fit_path(X, y, ks=[2, 5])
+    models = es.SparseLDA(solver="greedy").fit_path(X, y, ks=[2, 5])
     assert [model.solution_.bound for model in models.values()] == [math.inf, math.inf]
     with pytest.raises(AssertionError, match="a root bound was computed"):
-        es.SparseLDA(3).fit(X, y)
+        es.SparseLDA(3, solver="greedy").fit(X, y)
 
 
 def test_a_bound_that_closes_the_gap_is_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_data()
-    plain = es.SparseLDA(3, certificate="none").fit(X, y).solution_
+    plain = es.SparseLDA(3, solver="greedy", certificate="none").fit(X, y).solution_
     assert plain.status is Status.CONVERGED
     for share, status in ((1e-9, Status.OPTIMAL), (-1e-9, Status.OPTIMAL), (0.1, plain.status)):
         bound = plain.objective * (1 + share)
         monkeypatch.setattr(_shared, "root_bound", lambda problem, support, b=bound: b)
-        found = es.SparseLDA(3).fit(X, y).solution_
+        found = es.SparseLDA(3, solver="greedy").fit(X, y).solution_
         assert found.status is status
         assert found.bound == pytest.approx(max(bound, plain.objective), rel=1e-12)
 

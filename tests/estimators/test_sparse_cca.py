@@ -285,7 +285,7 @@ def test_p_values_of_noise_are_not_small() -> None:
     p_values = []
     for seed in range(20):
         X, Y = np.random.default_rng(seed).normal(size=(2, 20, 8))
-        cca = es.SparseCCA(n_features_to_select=2, solver_options={"swap": False})
+        cca = es.SparseCCA(n_features_to_select=2, solver="greedy", solver_options={"swap": False})
         p_values.append(cca.permutation_test(X, Y, n_permutations=9).p_values[0])
     assert sum(p <= 0.1 for p in p_values) <= 6  # a binomial (20, 0.1) exceeds 6 once in 400
     assert 0.25 < np.mean(p_values) < 0.75

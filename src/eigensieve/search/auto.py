@@ -28,6 +28,7 @@ from .greedy.greedy import greedy_path
 from .greedy.start import resize
 from .greedy.swap import swap_refine
 from .quick_bound import root_bound
+from .secular import TIE
 from .solve import find_solvers
 from .solver import OnDisk, Solver, one_of_path
 from .target import Outcome, Target, finish
@@ -128,6 +129,12 @@ class _Stage:
         """Whether a search could say more; of what has no bound at all it would take too long."""
         return self.cut < self.bound < math.inf
 
+    def take(self, support: np.ndarray) -> None:
+        """Another set, if it is better; of those that are equal but for rounding the first."""
+        own, value = (self.problem.score(each) for each in (self.support, support))
+        if value > own + TIE * max(abs(own), self.problem.unit):
+            self.support = support
+
     def finish(self, budget: Budget, solver: str) -> Solution:
         if self.greedy.is_certified:
             return self.greedy
@@ -217,7 +224,7 @@ def _search_all(
         problem, before = stage.problem, stage.support
         if grown is not None:
             larger, _, _ = swap_refine(problem, resize(problem, grown), budget)
-            stage.support = max(stage.support, larger, key=problem.score)
+            stage.take(larger)
         if stage.is_open and budget.stop() is None:
             most = min(work, left / (len(stages) - i))
             budget.allow(most if problem.pencil.size > SMALL else math.inf)
@@ -241,7 +248,7 @@ def _search(
     target = Target(among(stage.problem, features, pencil), budget.gap_tol)
     known = Known(np.searchsorted(features, stage.support), stage.bound)
     outcome, cut = exact.search(target, budget, replace(options, known=known)), stage.cut
-    stage.support = max(stage.support, features[outcome.support], key=stage.problem.score)
+    stage.take(features[outcome.support])
     stage.bound = min(stage.bound, max(outcome.bound, cut))
     stage.n_nodes, stage.stopped = outcome.n_nodes, outcome.stopped
 
