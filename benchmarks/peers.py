@@ -85,11 +85,8 @@ def choosing() -> None:
         print(f"\nchoosing {k} of {p:,} columns, {n} rows (simulated, two classes)")
         models: dict[str, tuple[Callable[[], Any], int]] = {
             "SparseLDA": (partial(es.SparseLDA(k).fit, X, y), 3),
-            "SparseLDA, greedy alone": (partial(es.SparseLDA(k, effort=0).fit, X, y), 3),
-            "SparseLDA, greedy with its bound": (
-                partial(es.SparseLDA(k, solver="greedy").fit, X, y),
-                3,
-            ),
+            "SparseLDA, greedy": (partial(es.SparseLDA(k, certificate="none").fit, X, y), 3),
+            "SparseLDA, quick bound": (partial(es.SparseLDA(k, effort=0).fit, X, y), 3),
             "SparseLDA, forward only": (partial(forward_lda(k).fit, X, y), 3),
             "SparseLDA, shrinkage=0": (partial(forward_lda(k, 0.0).fit, X, y), 3),
             "fastcan": (partial(FastCan(k, verbose=0).fit, X, y), 3),
@@ -104,7 +101,7 @@ def choosing() -> None:
     forward = SequentialFeatureSelector(lda, n_features_to_select=10)
     models = {
         "SparseLDA": (partial(es.SparseLDA(10).fit, X, y), 3),
-        "SparseLDA, greedy alone": (partial(es.SparseLDA(10, effort=0).fit, X, y), 3),
+        "SparseLDA, greedy": (partial(es.SparseLDA(10, certificate="none").fit, X, y), 3),
         "fastcan": (partial(FastCan(10, verbose=0).fit, X, y), 3),
         "SFS of shrunk LDA": (partial(forward.fit, X, y), 0),
         "abess LogisticRegression": (partial(best_subset(y, 10).fit, X, y), 1),
@@ -171,6 +168,7 @@ def errors() -> None:
     """Half/half splits of open data sets: the error at exactly k columns, and the seconds."""
     methods = {
         "SparseLDA": accuracy.sparse_lda,
+        "SparseLDA, effort 0": accuracy.sparse_lda_greedy,
         "fastcan + shrunk LDA": by_fastcan,
         "abess, its own rule": by_abess,
         "abess + shrunk LDA": by_abess_and_lda,

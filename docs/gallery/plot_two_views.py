@@ -48,8 +48,7 @@ new_genes, new_proteins = draw_samples(500)
 # Two components, six genes and four proteins each
 # ------------------------------------------------
 
-quick = {"direction": "forward", "n_starts": 0}  # for the many fits below
-cca = es.SparseCCA(2, n_features_to_select=(6, 4), solver_options=quick).fit(genes, proteins)
+cca = es.SparseCCA(2, n_features_to_select=(6, 4)).fit(genes, proteins)
 for i in range(2):
     of_genes = np.flatnonzero(cca.x_weights_[:, i])
     of_proteins = np.flatnonzero(cca.y_weights_[:, i])
@@ -86,9 +85,9 @@ print(summary.round(2).to_string())
 # %%
 # How far from the best sets?
 # ---------------------------
-# Each bound is about the tables that the earlier component was taken out of. It costs little, and
-# is far from the sets here. That does not make them bad: a better set is not known, only not ruled
-# out.
+# Each bound is about the tables that the earlier component was taken out of. With two tables it is
+# hard to prove much, and the bounds are far from the sets here. That does not make the sets bad:
+# better ones are not known, only not ruled out.
 
 for i, solution in enumerate(cca.solutions_):
     bound = f"no sets of that size above {solution.bound:.3f} (gap {solution.gap:.1%})"

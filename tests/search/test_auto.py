@@ -152,7 +152,7 @@ def test_no_limit_is_exact_search() -> None:
 
 def test_names_and_numbers_mean_the_same() -> None:
     assert auto.check_effort("quick") < auto.check_effort("normal") < auto.check_effort("high")
-    assert auto.check_effort("normal") == auto.check_effort(2.5)
+    assert auto.check_effort("normal") == auto.check_effort(3)
 
 
 def test_an_option_of_another_solver_says_whose_it_is() -> None:

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     "--effort",
     metavar="quick|normal|high|N",
     type=types.NumberOr("quick", "normal", "high"),
-    help="How much work --solver auto may do to prove the final sets best: about .25, 2.5 or 25 "
-    "seconds each, counted so that the result is the same on every machine; 0: nothing is proved.  "
+    help="How much work --solver auto may do to prove the final sets best: about .3, 3 or 30 "
+    "seconds each, counted so that the result is the same on every machine; 0: a quick bound only.  "
     "[default: normal]",
 )
 @common.criterion_option

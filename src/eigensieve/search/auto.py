@@ -33,7 +33,7 @@ from .solve import find_solvers
 from .solver import OnDisk, Solver, one_of_path
 from .target import Outcome, Target, finish
 
-EFFORTS = {"quick": 0.25, "normal": 2.5, "high": 25.0}
+EFFORTS = {"quick": 0.3, "normal": 3.0, "high": 30.0}
 # Of an effort of 1, in units of `Budget.spend`: about a second.
 UNIT = 2e9
 # Many k share what so many have at most.
@@ -74,7 +74,7 @@ def auto_path(
 
     Parameters
     ----------
-    effort : "quick" (0.25), "normal" (2.5), "high" (25) or a number
+    effort : "quick" (0.3), "normal" (3), "high" (30) or a number
         How much work the exact search may do: roughly a number of seconds, but counted in
         arithmetic, so that the result is the same on every machine. 0 is greedy search alone, and
         nothing is proved; with inf the search goes on until it is done, and so it does with any
