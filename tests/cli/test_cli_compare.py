@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from eigensieve.studies.running.runner import StageProgress
 from tests.cli.files import contents, refused
 
 FILES = {"report.html", "comparison.csv", "comparison.json"}
+ROOM = r"(proved best|≤ ([\d.]+) %)"
 QUICK = ["--methods", "sparse-lda,anova,sulda", "--ks", "1,2"]
 
 
@@ -33,6 +35,14 @@ def test_table_json_and_report_agree(run, iris: pd.DataFrame, iris_csv: Path) ->
     report = (out / "report.html").read_text(encoding="utf-8")
     assert all(title in report for title in table["title"])
     lda = es.study(iris.drop(columns=["sample", "kind"]), iris["kind"], ks=(1, 2), n_repeats=1)
+    own, other = (
+        re.search(rf"\n  {name} .* {ROOM}\n", result.stdout) for name in ("sparse-lda", "anova")
+    )
+    assert own is not None
+    assert own[1] == "proved best"
+    assert other is not None
+    anova = table.loc["anova", "gap"]
+    assert other[1] == "proved best" if anova <= 1e-6 else 0 <= float(other[2]) / 100 - anova < 0.01
     assert lda.honest_error is not None
     assert table.loc["sparse-lda", "error"] == pytest.approx(lda.honest_error.error)
 

@@ -164,10 +164,12 @@ def as_plain(found: Comparison, out: Path) -> dict[str, Any]:
 
 def echo_comparison(found: Comparison, out: Path) -> None:
     """One line per method, the smallest error first."""
+    from ..report.facts import short_room
+
     classes = common.describe_classes(found.source.labels)
     click.echo(f"{counted(len(found.source.names), 'feature')}, {classes}\n")
     header = ["method", "error", "95 % interval", f"against {found.reference}", "balanced", "AUC",
-              "features", "stability"]  # fmt: skip
+              "features", "stability", "room"]  # fmt: skip
     rows = []
     for row in found.rows:
         rows.append([
@@ -176,11 +178,13 @@ def echo_comparison(found: Comparison, out: Path) -> None:
             against(row, found.reference), known(row["balanced_error"], percent),
             known(row["auc"], "{:.3f}".format), str(row["n_features"]),
             known(row["stability"], "{:.2f}".format),
+            short_room(found.results[row["method"]].solution).replace("\u00a0", " "),
         ])  # fmt: skip
     echo_table(header, rows, left={0})
     for name, reason in found.failures.items():
         click.echo(f"  {name}: not fitted: {reason}")
     click.echo(f"\nerror  {found.how}; differences (± standard error) are paired by sample")
+    click.echo("room   how much more class separation another set of that size could have, at most")
     click.echo(f"files  {', '.join(FILES)} in {out}")
 
 

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     metavar="quick|normal|high|N",
     type=types.NumberOr("quick", "normal", "high"),
     help="How much work --solver auto may do to prove the final sets best: about .3, 3 or 30 "
-    "seconds each, counted so that the result is the same on every machine; 0: a quick bound only.  "
-    "[default: normal]",
+    "seconds each, counted so that the result is the same on every machine; 0: a quick bound "
+    "only.  [default: normal]",
 )
 @common.criterion_option
 @click.option(

@@ -230,6 +230,12 @@ def room(solution: Solution | None, constrained: bool = False) -> tuple[str, str
     )
 
 
+def short_room(solution: Solution | None, constrained: bool = False) -> str:
+    """Room for a better set, in a cell of a table."""
+    value, meaning = room(solution, constrained)
+    return meaning if value == "none" else value.replace("at most", "≤")
+
+
 def solver_of(model: Any) -> str | None:
     """The solver and how it ended."""
     solution = getattr(model, "solution_", None)
