@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..io.model import LinearModel
     from ..studies.estimates import ErrorEstimate
     from ..studies.result import Study
+    from ._proof import WrittenProof
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 STABILITY = "stability.csv"
@@ -92,12 +93,9 @@ def write_study(
     stage: Path,
     study: Study,
     held_out: ErrorEstimate | None = None,
-    check_proof: str | None = None,
+    proof: WrittenProof | None = None,
 ) -> list[str]:
-    """Model, tables and report; the names of the files, the report first.
-
-    ``check_proof``: the command that checks the proof, if one was written.
-    """
+    """Model, tables and report; the names of the files, the report first."""
     from ..report.page import render_study
     from ..report.shared import write_report
 
@@ -108,9 +106,9 @@ def write_study(
         (STABILITY, stability_csv(study)),
     ):
         (stage / name).write_text(text, encoding="utf-8", newline="")
-    html = render_study(study, command=command_line(), held_out=held_out, check_proof=check_proof)
+    html = render_study(study, command=command_line(), held_out=held_out, proof=proof)
     write_report(html, stage / REPORT)
-    return [*STUDY_FILES, *([] if check_proof is None else [PROOF])]
+    return [*STUDY_FILES, *([] if proof is None else [PROOF])]
 
 
 def selected_csv(study: Study) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import _common as common
+from ._common import finite_or_none
 from ._outputs import PROOF
 from .certify import ask_proof, check_provable
 
@@ -21,15 +22,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WrittenProof:
-    """What the file shows, which may be less than the search knows, and how to check it."""
+    """A proof that was written: what it shows, and how to check it.
+
+    Attributes
+    ----------
+    shown : the selected set with the bound that the file shows
+    less : what the file shows, in words, if that is less than what is known; else None
+    command : the command that checks it
+    """
 
     shown: Solution
-    constrained: bool
+    less: str | None
     command: str
 
-    def describe(self) -> str:
-        """What the file shows, in words."""
-        return common.describe_bound(self.shown, self.constrained)
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        from ..pencil.solution import Status
+
+        return self.shown.status is Status.INTERRUPTED
+
+    def as_plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "bound": finite_or_none(self.shown.bound),
+            "status": str(self.shown.status),
+            "check": self.command,
+        }
 
 
 def check_proof_wanted(table: StudyTable, options: dict[str, Any]) -> None:
@@ -52,23 +71,20 @@ def write_proof(
 ) -> WrittenProof:
     """Write the proof for the selected set, about the table as its file has it."""
     from ..estimators.sparse_lda import SparseLDA
-    from ..search.solve import solve
+    from ..pencil.budget import Budget
+    from ..search.proof.proof import prove_known
     from ..tables.builders import lda_problem
 
-    inner, solution = study.final_estimator.estimator_, study.solution
+    inner, known = study.final_estimator.estimator_, study.solution
     is_own = isinstance(inner, SparseLDA)
     shrinkage, ridge = (inner.shrinkage_, inner.ridge) if is_own else ("auto", 0.0)
     include, exclude = (inner.include, inner.exclude) if is_own else ((), ())
+    pencil = lda_problem(read.X, read.y, shrinkage, ridge, names=read.names).pencil
     request = ask_proof(path, table, study.source.target, read, options)
-    shown = solve(
-        lda_problem(read.X, read.y, shrinkage, ridge, names=read.names).pencil,
-        solution.k,
-        criterion=solution.criterion,
-        include=include,
-        exclude=exclude,
-        n_jobs=common.count_jobs(options["jobs"]),
-        random_state=options["seed"],
-        proof=replace(request, given=solution.support),
-    )
+    with common.progress_bar() as progress:
+        budget = Budget(options["time_limit"], callback=common.show_search(progress))
+        shown = prove_known(pencil, known, include, exclude, budget, request)
+    constrained = len(include) + len(exclude) > 0
+    words, whole = (common.describe_bound(each, constrained) for each in (shown, known))
     command = shlex.join(["eigensieve", "check-proof", str(out / PROOF), str(table)])
-    return WrittenProof(shown, len(include) + len(exclude) > 0, command)
+    return WrittenProof(shown, None if words == whole else words, command)

@@ -15,7 +15,7 @@ from .. import __version__
 from ..pencil.wording import ROUND_OFF, counted
 from . import _common as common
 from ._common import describe_error, echo_table, finite_or_none, percent, shorten
-from ._outputs import MODEL, SELECTED
+from ._outputs import MODEL, PROOF, SELECTED
 
 if TYPE_CHECKING:
     from ..studies.calibration import Calibration
@@ -27,7 +27,9 @@ MAX_FEATURES_SHOWN = 20
 MAX_RATIO_IN_PERCENT = 10
 
 
-def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
+def as_plain(
+    study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
+) -> dict[str, Any]:
     """The result as JSON values."""
     solution, error, null = study.solution, study.honest_error, study.null
     inner = study.final_estimator.estimator_
@@ -58,6 +60,8 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
         "status": str(solution.status),
         "solver": solution.solver,
         "criterion": solution.criterion,
+        "claim": study.claim,
+        "proof": None if proof is None else proof.as_plain(),
         "shrinkage": getattr(inner, "shrinkage_", None),
         "target": study.source.target,
         "seed": study.source.seed,
@@ -67,7 +71,9 @@ def as_plain(study: Study, out: Path, files: Sequence[str]) -> dict[str, Any]:
         "n_features": len(study.names),
         "notes": list(study.notes),
         "unfinished": list(study.unfinished),
-        "files": {Path(name).stem: str(out / name) for name in files},
+        "files": {
+            "proof" if name == PROOF else Path(name).stem: str(out / name) for name in files
+        },
     }
 
 
@@ -106,7 +112,8 @@ def echo_summary(
     if study.claim:
         click.echo(f"proved  {study.claim}")
     if proof is not None:
-        click.echo(f"proof   the file shows: {proof.describe()}; to check it: {proof.command}")
+        shows = f"{PROOF} shows it" if proof.less is None else f"{PROOF} shows less: {proof.less}"
+        click.echo(f"proof   {shows}; to check it: {proof.command}")
     click.echo(f"files   {', '.join(files)} in {out}")
     click.echo(f"next    eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
 

@@ -136,9 +136,9 @@ def fit_command(
             written = None
             if proof and not study.interrupted:
                 written = write_proof(stage / PROOF, out, table, read, study, options)
-            files = write_study(stage, study, check_proof=written.command if written else None)
+            files = write_study(stage, study, proof=written)
         if as_json:
-            echo_json(as_plain(study, out, files))
+            echo_json(as_plain(study, out, files, written))
         else:
             echo_summary(study, out, files, written)
         echo_notes(about_old_proof(out, files))
@@ -147,6 +147,10 @@ def fit_command(
             raise KeyboardInterrupt(
                 f"{'; '.join(study.unfinished)}; the best model so far is in {out}; the same "
                 "command goes on from there"
+            )
+        if written is not None and written.is_unfinished:
+            raise KeyboardInterrupt(
+                f"{PROOF} shows what was proved by then; the same command writes it anew"
             )
 
 

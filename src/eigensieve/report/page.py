@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 from ..plots._style import printable, short_names, shorten
 from ..plots.loadings import sides_of
@@ -17,6 +17,17 @@ from .facts import (
 )
 from .shared import render_page
 
+
+class WrittenProof(Protocol):
+    """A proof beside the report."""
+
+    @property
+    def command(self) -> str: ...
+
+    @property
+    def less(self) -> str | None: ...
+
+
 SCRIPT = "explorer.js"  # a slider over every k, where scripts run
 MAX_COLUMNS = 16  # a matrix of more classes is no longer read
 MIN_CHOICES = 3  # fewer than that: agreement tells little
@@ -29,7 +40,7 @@ def render_study(
     title: str | None = None,
     command: str | None = None,
     held_out: ErrorEstimate | None = None,
-    check_proof: str | None = None,
+    proof: WrittenProof | None = None,
 ) -> str:
     """The report as HTML: no network, the same bytes for the same study.
 
@@ -41,8 +52,9 @@ def render_study(
         The command line that made the study, shown with the parameters.
     held_out : ErrorEstimate, optional
         The error on samples that were never shown to the study.
-    check_proof : str, optional
-        The command that checks the proof of the selected set, if one was written.
+    proof : optional
+        Of the selected set, if one was written: ``command`` checks it, and ``less`` says what it
+        shows where that is less than what is known.
     """
     told = describe_copies(study.copies)  # beside the features
     return render_page(
@@ -54,7 +66,7 @@ def render_study(
         facts=facts,
         held_out=held_out,
         command=command,
-        check_proof=check_proof,
+        proof=proof,
         cards=[],
         figures=sections.draw_all(study),
         sides=sides_of(study),

@@ -150,7 +150,7 @@ class DualProof:
                     self._give_up_node(node)
                 continue
             stack += self._visit(node)
-            self.budget.report("proof", "writing the proof", n_nodes, n_nodes=n_nodes)
+            self.budget.report("proof", "being written", n_nodes, n_nodes=n_nodes)
 
     def _give_up_node(self, node: WitnessNode) -> None:
         full = np.full(self.problem.pencil.size, OUT, dtype=np.int8)

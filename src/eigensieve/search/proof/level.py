@@ -61,7 +61,7 @@ class LevelProof:
                 stack += self._visit(stack.pop().copy())
             except NotShown:
                 return False
-            self.budget.report("proof", "writing the proof", n_nodes, n_nodes=n_nodes)
+            self.budget.report("proof", "being written", n_nodes, n_nodes=n_nodes)
         return True
 
     def _set_level(self, level: float) -> None:

@@ -8,6 +8,7 @@ tests whose reasons would be lost. It starts from the optimum and has little lef
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from ...errors import InputError, OptionError
 from ...pencil.budget import Budget
 from ...pencil.pencil import Pencil
-from ...pencil.problem import Problem
+from ...pencil.problem import Problem, make_problem
 from ...pencil.row_factor import RowFactor
 from ...pencil.solution import Solution, Status, relative_gap
 from ..exact.perspective.relaxation import ScaledPencil
@@ -195,6 +196,25 @@ class Prover:
             "table": request.table,
             "made_by": f"eigensieve {__version__}",
         }
+
+
+def prove_known(
+    pencil: Pencil,
+    known: Solution,
+    include: Sequence[int],
+    exclude: Sequence[int],
+    budget: Budget,
+    request: ProofRequest,
+) -> Solution:
+    """Write a proof about a set that was found before, up to the bound that is known already."""
+    pencil = pencil.in_memory_if_small()
+    problem = make_problem(pencil, known.k, known.criterion, include, exclude)
+    support = problem.to_local(known.support)
+    found = problem.solution(
+        support, budget, status=known.status, solver=known.solver, bound=known.bound
+    )
+    with budget.interruptible():
+        return Prover(problem, pencil, request).prove(found, budget)
 
 
 def _status(value: float, bound: float, scale: float, otherwise: Status, found: Solution) -> Status:
