@@ -173,6 +173,17 @@ def test_the_gap_is_said_in_words_and_kept_in_the_model(run, wine: pd.DataFrame)
     assert f"the classes more than {excess[1]} % better: <a" in report
 
 
+def test_the_effort_is_that_of_the_default_solver(run, wine: pd.DataFrame) -> None:
+    wine.to_csv("w.csv", index=False)
+    args = ["fit", "w.csv", "--target", "kind", "--k", 4]
+    found = json.loads(run(*args, "--effort", 0, "--json").stdout)
+    assert found["status"] == "converged"
+    assert found["solver"] == "greedy"
+    said = run(*args, "--solver", "greedy", "--effort", "high", code=2).stderr
+    assert "--effort is about --solver auto; greedy does not use it" in said
+    assert "no finite number of at least 0" in run(*args, "--effort", "some", code=2).stderr
+
+
 BOUNDS = [
     (np.inf, 1.0, False, "distance to the optimum not computed"),
     (1.0401, 1.0, False, "no set of 2 features can score more than 4.1 % above this one"),

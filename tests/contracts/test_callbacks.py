@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import eigensieve as es
+from eigensieve.errors import OptionError
 from tests.contracts.test_estimators import CLASSES
 
 pytest.importorskip("sklearn.callback")
@@ -229,8 +230,8 @@ def test_a_search_is_a_task(search: Any) -> None:
 
 
 def test_a_class_is_no_callback() -> None:
-    with pytest.raises(TypeError):
-        es.solve(PENCIL, 3, callback=Recorder)  # called as a function, which it is
+    with pytest.raises(OptionError, match=r"give an instance of it: Recorder\(\)"):
+        es.solve(PENCIL, 3, callback=Recorder)
 
 
 def test_many_steps_are_told_as_a_hundred() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import Any
 
@@ -15,18 +14,9 @@ from eigensieve.studies.cv_path import GIVEN, ONE_SE_BALANCED, ONLY
 from eigensieve.studies.null import PermutationNull
 from eigensieve.studies.result import Study
 from tests.report.pages import text_of
-from tests.report.test_study_words import said_of, with_solution, without_error
+from tests.report.test_study_words import said_of, with_model, with_solution, without_error
 
 pytestmark = pytest.mark.usefixtures("no_figures")
-
-
-def with_model(study: Study, **changes: Any) -> Study:
-    """The same study whose final classifier has other parameters."""
-    model = copy.copy(study.final_estimator)
-    model.estimator_ = copy.copy(model.estimator_)
-    for name, value in changes.items():
-        setattr(model.estimator_, name, value)
-    return dataclasses.replace(study, path={**study.path, study.best_k: model})
 
 
 def with_choices(study: Study, chosen: list[tuple[int, int]], **changes: Any) -> Study:

@@ -34,6 +34,15 @@ def with_solution(study: Study, **changes: Any) -> Study:
     return dataclasses.replace(study, optimality=found)
 
 
+def with_model(study: Study, **changes: Any) -> Study:
+    """The same study whose final classifier has other parameters."""
+    model = copy.copy(study.final_estimator)
+    model.estimator_ = copy.copy(model.estimator_)
+    for name, value in changes.items():
+        setattr(model.estimator_, name, value)
+    return dataclasses.replace(study, path={**study.path, study.best_k: model})
+
+
 def with_error(study: Study, error: float, low: float, high: float, **changes: Any) -> Study:
     assert study.honest_error is not None
     estimate = ErrorEstimate(error, low, high, study.n_samples, "test")
@@ -88,6 +97,8 @@ def test_methods_are_complete(two: Study) -> None:
         "; wider on the side of the cross-validated error of the final choice of k Probabilities",
     ):  # fmt: skip
         assert fact in said
+    assert "anew in every training part, there by greedy search alone, without the proof Er" in said
+    assert "greedy search alone" not in said_of(with_model(two, effort=0))
     assert "Command" not in said_of(two)
     for absent in ("Groups", "Class weights", "Settings tried", "Kept in", "Transformation"):
         assert f"{absent} " not in said[said.index("Methods and parameters") :]

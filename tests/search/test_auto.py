@@ -117,6 +117,19 @@ def test_threads_change_nothing(criterion: str) -> None:
     assert same(one, two)
 
 
+def test_small_problems_end_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 40 features have more effort than is asked for, but not without end."""
+    rng = np.random.default_rng(0)
+    pencil = es.lda_pencil(rng.normal(size=(50, 40)), np.arange(50) % 20, 0.1)
+    searched = []
+    for high in (1e-3, 1e-2):
+        monkeypatch.setitem(auto.EFFORTS, "high", high)
+        found = es.solve(pencil, 12, criterion="trace", effort=1e-4)
+        assert found.status is Status.GAP_LIMIT
+        searched.append(found.n_nodes)
+    assert searched[0] < searched[1]
+
+
 def test_more_effort_proves_more() -> None:
     X, y = wide(2)
     pencil = es.lda_pencil(X, y, shrinkage=0.1)

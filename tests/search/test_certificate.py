@@ -288,12 +288,12 @@ def test_one_feature_is_no_plural() -> None:
 
 
 WRONG = {
-    "empty": ([], {}, "support must list"),
+    "empty": ([], {}, "support is empty: name at least one"),
     "names": (["a"], {}, "support must list"),
     "fractions": ([0.5], {}, "support must list"),
     "mask": ([True, False], {}, "not a mask: use np.flatnonzero"),
     "nested": ([[0, 1]], {}, "support must list"),
-    "twice": ([1, 2, 1], {}, "names feature 1 more than once"),
+    "twice": ([1, 2, 1], {}, "support: 1 is there more than once"),
     "outside": ([3, 10], {}, r"names feature 10, outside 0\.\.9"),
     "negative": ([-1], {}, r"names feature -1, outside 0\.\.9"),
     "include": ([0, 1], {"include": [5]}, "feature 5 is in include, but not in the support"),

@@ -1,6 +1,8 @@
 """Bounds, prices and stand-ins of a study, against all sets of a small table."""
 
+import dataclasses
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 
 import eigensieve as es
 from eigensieve.pencil.pencil import Pencil
+from eigensieve.pencil.solution import Status
 from eigensieve.studies.result import Study
 from eigensieve.tables.builders import lda_pencil
 from tests.oracles import naive
@@ -194,3 +197,55 @@ def test_other_methods_are_judged_by_the_default_measure() -> None:
     best = max(score(pencil, S) for S in itertools.combinations(range(P), 3))
     assert best <= found.bound * (1 + 1e-9)
     assert all(price.stand_ins for price in study.prices)
+
+
+# -- what is claimed -----------------------------------------------------------------
+
+
+def test_the_claim_is_true_of_every_set() -> None:
+    """Methods of all kinds; the words against brute force."""
+    X, y = make_data()
+    pencil = measure(X, y)
+    proved = 0
+    for model in (None, es.SparseLDA(effort=0), es.RankedLDA("anova"), es.GroupLassoLDA()):
+        for k in (1, 3, 5):
+            study = run(X, y, model, k=k, ks=(k,))
+            own = score(pencil, study.solution.support)
+            best = max(score(pencil, S) for S in itertools.combinations(range(P), k))
+            words = re.fullmatch(
+                r"No other (feature of the 9|set of (\d) of the 9 features) separates the classes"
+                r" (better|more than (.*) % better)",
+                str(study.claim),
+            )
+            assert words is not None
+            assert words[2] == (None if k == 1 else str(k))
+            excess = 0.0 if words[4] is None else float(words[4])
+            assert best <= own * (1 + excess / 100) * (1 + 2e-6)
+            assert study.solution.is_certified == (words[4] is None)
+            proved += words[4] is None
+    assert proved >= 3  # the default's at least
+
+
+@pytest.mark.parametrize(
+    ("options", "k", "claim"),
+    [
+        ({"include": [0]}, 2, "No other allowed set of 2 of the 9 features separates the classes"),
+        ({"exclude": [0]}, 1, "No other allowed feature of the 9 separates the classes"),
+        ({}, P, None),  # in what follows there is no other set
+        ({"include": [0, 3]}, 2, None),
+        ({"exclude": [0, 3]}, P - 2, None),
+    ],
+)
+def test_a_claim_is_about_other_sets(options: dict[str, Any], k: int, claim: str | None) -> None:
+    study = run(*make_data(), es.SparseLDA(**options), k=k, ks=(k,))
+    assert study.claim is None if claim is None else str(study.claim).startswith(claim)
+
+
+def test_a_bound_far_above_is_no_claim() -> None:
+    study = run(*make_data(), k=2, ks=(2,))
+    for bound, says in ((1.9, "more than 90 % better"), (2.1, None), (np.inf, None)):
+        far = dataclasses.replace(
+            study.solution, objective=1.0, bound=bound, status=Status.GAP_LIMIT
+        )
+        found = dataclasses.replace(study, optimality=[far]).claim
+        assert found is None if says is None else str(found).endswith(says)

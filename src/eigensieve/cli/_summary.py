@@ -71,9 +71,7 @@ def as_plain(
         "n_features": len(study.names),
         "notes": list(study.notes),
         "unfinished": list(study.unfinished),
-        "files": {
-            "proof" if name == PROOF else Path(name).stem: str(out / name) for name in files
-        },
+        "files": {"proof" if name == PROOF else Path(name).stem: str(out / name) for name in files},
     }
 
 

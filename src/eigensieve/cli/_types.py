@@ -44,7 +44,9 @@ class NumberOr(click.ParamType):
             number = math.nan
         if not 0 <= number < math.inf:
             words = ", ".join(self.words)
-            self.fail(f"{value!r} is none of {words}, and no number from 0 on.", param, ctx)
+            self.fail(
+                f"{value!r} is none of {words}, and no finite number of at least 0.", param, ctx
+            )
         return number
 
 

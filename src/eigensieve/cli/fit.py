@@ -116,6 +116,10 @@ def fit_command(
     from ..studies.methods import find_method
 
     find_method(options["method"]).check_solver(options["solver"])
+    if options["effort"] is not None and options["solver"] not in (None, "auto"):
+        raise click.UsageError(
+            f"--effort is about --solver auto; {options['solver']} does not use it."
+        )
     check_folder(out, [*STUDY_FILES, *([PROOF] if proof else [])])
     read = read_for_study(table, target, options)
     if proof:

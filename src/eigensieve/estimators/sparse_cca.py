@@ -81,7 +81,7 @@ class SparseCCA(
         best, or tells the gap that is left. See `eigensieve.available_solvers`.
     effort : "quick", "normal", "high" or a number, default "normal"
         How much work solver "auto" may do for the proof of a component: roughly a number
-        of seconds (0.25, 2.5 and 25), but counted in arithmetic, so that the result is the same
+        of seconds (0.3, 3 and 30), but counted in arithmetic, so that the result is the same
         on every machine. With 0 nothing is searched but what greedy search finds. Other solvers
         do not use it.
     shrinkage : "auto", float in [0, 1], or a pair or dict of those, one per view

@@ -60,7 +60,7 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         components at once.
     effort : "quick", "normal", "high" or a number, default "normal"
         How much work solver "auto" may do for the proof of a component: roughly a number
-        of seconds (0.25, 2.5 and 25), but counted in arithmetic, so that the result is the same
+        of seconds (0.3, 3 and 30), but counted in arithmetic, so that the result is the same
         on every machine. With 0 nothing is searched but what greedy search finds. Other solvers
         do not use it.
     deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"

@@ -58,6 +58,9 @@ class Budget:
         check_number(self.gap_tol, "gap_tol", 0.0, np.inf, "a number >= 0")
         if follows_protocol(self.callback):
             return  # it listens while a search runs
+        if isinstance(self.callback, type):
+            name = self.callback.__name__
+            raise OptionError(f"callback is the class {name}; give an instance of it: {name}()")
         if self.callback is not None and not callable(self.callback):
             raise OptionError(
                 f"callback is {self.callback!r}; it must be a function, a callback of "

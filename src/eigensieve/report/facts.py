@@ -37,6 +37,17 @@ def inner_model(study: Study) -> Any:
     return study.final_estimator.estimator_
 
 
+def is_proved_at_the_end(study: Study) -> bool:
+    """Whether only the final models are searched for a proof, see docs/study.md."""
+    model = inner_model(study)
+    return getattr(model, "solver", None) == "auto" and getattr(model, "effort", 0) != 0
+
+
+def n_allowed(study: Study) -> int:
+    """How many features may be selected."""
+    return len(study.names) - len(getattr(inner_model(study), "exclude", ()))
+
+
 def n_classes(study: Study) -> int:
     """Number of classes."""
     return len(study.final_estimator.classes_)

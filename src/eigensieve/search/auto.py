@@ -38,7 +38,7 @@ EFFORTS = {"quick": 0.3, "normal": 3.0, "high": 30.0}
 UNIT = 2e9
 # Many k share what so many have at most.
 SHARED = 4.0
-# Up to this many features the search goes on until it is done.
+# Up to this many are nearly always proved in less than a second; the effort is "high" at least.
 SMALL = 40
 # Sets of more features are not searched for: one node would be half the effort.
 MAX_SEARCHED = 500
@@ -51,7 +51,7 @@ def check_effort(effort: float | str) -> float:
     if isinstance(effort, str):
         if effort not in EFFORTS:
             raise OptionError(
-                f"effort is {effort!r}; it must be one of {', '.join(EFFORTS)}, or a number"
+                f"effort is {effort!r}; it must be one of {', '.join(EFFORTS)}, or a number >= 0"
             )
         return EFFORTS[effort] * UNIT
     names = ", ".join(map(repr, EFFORTS))
@@ -77,8 +77,8 @@ def auto_path(
     effort : "quick" (0.3), "normal" (3), "high" (30) or a number
         How much work the exact search may do: roughly a number of seconds, but counted in
         arithmetic, so that the result is the same on every machine. 0 is greedy search alone, and
-        nothing is proved; with inf the search goes on until it is done, and so it does with any
-        other effort for up to 40 features. Many k share the effort of four at most.
+        nothing is proved; with inf the search goes on until it is done. Up to 40 features have
+        the effort "high" at least. Many k share the effort of four at most.
     n_starts : further starts of the greedy search, see solver "greedy"
     n_jobs : threads; the result does not depend on them
     client : of a dask cluster, whose workers then share the search; neither does it on these
@@ -219,6 +219,8 @@ def _search_all(
     options: SearchOptions,
 ) -> None:
     """One k after the other; a better set that is found for one is grown for the next."""
+    if part[1].size <= SMALL:
+        work = max(work, EFFORTS["high"] * UNIT)
     left, grown = SHARED * work, None
     for i, stage in enumerate(stages):
         problem, before = stage.problem, stage.support
@@ -227,7 +229,7 @@ def _search_all(
             stage.take(larger)
         if stage.is_open and budget.stop() is None:
             most = min(work, left / (len(stages) - i))
-            budget.allow(most if problem.pencil.size > SMALL else math.inf)
+            budget.allow(most)
             _search(stage, part, exact, budget, options)
             left -= most - min(budget.work_left, most)
             budget.allow(math.inf)

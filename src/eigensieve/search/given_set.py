@@ -105,7 +105,7 @@ def _find_set(
 ) -> GivenSet:
     if names is not None and len(names) != pencil.size:
         raise InputError(f"names has {len(names)} entries, and there are {pencil.size} features")
-    chosen = _check_indices(find_columns(wanted, names, what), pencil.size, what)
+    chosen = _check_indices(find_columns(wanted, names, what), pencil.size, what, names)
     inside = find_columns(include, names, "include")
     outside = find_columns(exclude, names, "exclude")
     return GivenSet(pencil, chosen, inside, outside, names)
@@ -125,17 +125,23 @@ def _refuse_number_names(X: Any, lists: dict[str, Sequence[Any]]) -> None:
             )
 
 
-def _check_indices(given: ArrayLike, size: int, what: str) -> np.ndarray:
+def _check_indices(
+    given: ArrayLike, size: int, what: str, names: Sequence[str] | None
+) -> np.ndarray:
     """The indices, sorted, each once."""
     chosen = np.asarray(given)
     if chosen.dtype == bool and chosen.ndim == 1:
         raise InputError(f"{what} must list feature indices, not a mask: use np.flatnonzero(mask)")
-    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+    if chosen.shape == (0,):
+        raise InputError(f"{what} is empty: name at least one feature")
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         raise InputError(f"{what} must list feature indices (whole numbers), not {given!r}")
     if chosen.min() < 0 or chosen.max() >= size:
         wrong = chosen[(chosen < 0) | (chosen >= size)][0]
         raise InputError(f"{what} names feature {wrong}, outside 0..{size - 1}")
     values, counts = np.unique(chosen, return_counts=True)
     if values.size < chosen.size:
-        raise InputError(f"{what} names feature {values[np.argmax(counts)]} more than once")
+        twice = int(values[np.argmax(counts)])
+        name = twice if names is None else repr(names[twice])
+        raise InputError(f"{what}: {name} is there more than once")
     return values.astype(np.intp)

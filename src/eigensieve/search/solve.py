@@ -57,8 +57,8 @@ def solve(
         "auto" is greedy search, then an exact one that starts from its set and ends by ``effort``:
         "quick", "normal" (the default), "high" or a number. The solution is OPTIMAL or tells the
         gap that is left. The effort is counted in arithmetic, not in seconds, so that the result
-        is the same on every machine; "normal" is a few seconds at most. With up to 40 features the
-        search goes on until it is done.
+        is the same on every machine; "normal" is about three seconds. Up to 40 features, which
+        nearly always are proved in less than a second, have the effort "high" at least.
     criterion : "auto", "lambda_max", "trace" or "logdet"
         "auto" is the one that belongs to the pencil, ``pencil.criterion``: "logdet" for LDA,
         "lambda_max" for PCA, CCA and matrices; or "lambda_max" where the solver cannot take that
@@ -308,7 +308,8 @@ def _prepare(
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
     if unknown:
-        others = [n for n, s in solvers.items() if s.solve and {*unknown} <= {*_options_of(s)}]
+        chosen = {n: solvers[s.choose(problem)] if s.choose else s for n, s in solvers.items()}
+        others = [n for n, s in chosen.items() if {*unknown} <= {*_options_of(s)}]
         raise OptionError(
             f"solver {name!r} has no option {', '.join(unknown)}; "
             f"it has {', '.join(own) if own else 'none'}"

@@ -64,19 +64,19 @@ class FeaturePrice:
     stand_ins: tuple[StandIn, ...]
 
 
-def claim(solution: Solution, n_features: int, constrained: bool = False) -> str | None:
+def claim(solution: Solution, n_features: int, n_in: int = 0, n_out: int = 0) -> str | None:
     """What is proved of a set, as a sentence without its full stop; None if that is nothing.
 
-    ``constrained``: whether the user kept features in or out, so that fewer sets are rivals.
+    The user kept ``n_in`` features in and ``n_out`` out, so that fewer sets are rivals.
     """
-    if solution.k == n_features or not 0 < solution.objective < np.inf:
+    if solution.k in (n_features - n_out, n_in) or not 0 < solution.objective < np.inf:
         return None
     if not solution.bound <= MAX_CLAIMED * solution.objective:  # that would only puzzle
         return None
     rivals = f"set of {solution.k:,} of the {n_features:,} features"
     if solution.k == 1:
         rivals = f"feature of the {n_features:,}"
-    sentence = f"No other {'allowed ' if constrained else ''}{rivals} separates the classes"
+    sentence = f"No other {'allowed ' if n_in + n_out else ''}{rivals} separates the classes"
     if solution.is_certified:
         return f"{sentence} better"
     excess = rounded_up(100 * (solution.bound / solution.objective - 1))

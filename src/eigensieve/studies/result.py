@@ -178,10 +178,8 @@ class Study(Reported):
         if not self.optimality:
             return None
         model = self.final_estimator.estimator_
-        include, exclude = (getattr(model, name, ()) for name in ("include", "exclude"))
-        if len(include) == self.solution.k:  # the user chose them all
-            return None
-        return claim(self.solution, len(self.names), len(include) + len(exclude) > 0)
+        n_in, n_out = (len(getattr(model, name, ())) for name in ("include", "exclude"))
+        return claim(self.solution, len(self.names), n_in, n_out)
 
     @property
     def labels(self) -> np.ndarray:
