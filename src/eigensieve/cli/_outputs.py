@@ -7,26 +7,58 @@ import io
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import EigensieveError, InputError
-from ._common import ARGS
+from ._common import ARGS, finite_or_none
 from ._guard import add_input
 
 if TYPE_CHECKING:
     from ..io.model import LinearModel
+    from ..pencil.solution import Solution
     from ..studies.estimates import ErrorEstimate
     from ..studies.result import Study
-    from ._proof import WrittenProof
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 STABILITY = "stability.csv"
 PROOF = "best.proof"
 STUDY_FILES = (REPORT, MODEL, SELECTED, CV, STABILITY)
 COMPARISON, COMPARISON_JSON = "comparison.csv", "comparison.json"
+
+
+@dataclass(frozen=True)
+class WrittenProof:
+    """A proof that was written: what it shows, and how to check it.
+
+    Attributes
+    ----------
+    shown : the selected set with the bound that the file shows
+    less : what the file shows, in words, if that is less than what is known; else None
+    command : the command that checks it
+    """
+
+    shown: Solution
+    less: str | None
+    command: str
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        from ..pencil.solution import Status
+
+        return self.shown.status is Status.INTERRUPTED
+
+    def as_plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "bound": finite_or_none(self.shown.bound),
+            "status": str(self.shown.status),
+            "check": self.command,
+        }
 
 
 def find_model(path: Path) -> Path:

@@ -3,52 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import _common as common
-from ._common import finite_or_none
-from ._outputs import PROOF
+from ._outputs import PROOF, WrittenProof
 from .certify import ask_proof, check_provable
 
 if TYPE_CHECKING:
-    from ..pencil.solution import Solution
     from ..studies.result import Study
     from ._tables import StudyTable
-
-
-@dataclass(frozen=True)
-class WrittenProof:
-    """A proof that was written: what it shows, and how to check it.
-
-    Attributes
-    ----------
-    shown : the selected set with the bound that the file shows
-    less : what the file shows, in words, if that is less than what is known; else None
-    command : the command that checks it
-    """
-
-    shown: Solution
-    less: str | None
-    command: str
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether Ctrl-C ended it."""
-        from ..pencil.solution import Status
-
-        return self.shown.status is Status.INTERRUPTED
-
-    def as_plain(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {
-            "bound": finite_or_none(self.shown.bound),
-            "status": str(self.shown.status),
-            "check": self.command,
-        }
 
 
 def check_proof_wanted(table: StudyTable, options: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..studies.calibration import Calibration
     from ..studies.null import PermutationNull
     from ..studies.result import Study
-    from ._proof import WrittenProof
+    from ._outputs import WrittenProof
 
 MAX_FEATURES_SHOWN = 20
 MAX_RATIO_IN_PERCENT = 10
