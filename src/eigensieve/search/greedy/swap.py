@@ -171,12 +171,14 @@ class GainScan(Scan):
         best, move = MIN_GAIN, None
         shared = None if self.problem.quota is not None else self._mask(0)
         for slot in map(int, removable):
-            gains, mask = self.gains(slot), self._mask(slot) if shared is None else shared
-            # no gain where a near-singular B overflowed
-            gains = self.xp.where(self.xp.isfinite(gains) & mask, gains, -np.inf)
-            j = first_max(gains)
-            if float(gains[j]) > best * (1 + 1e-9):
-                best, move = float(gains[j]), (slot, j)
+            gains, floor = self.gains(slot), best * (1 + 1e-9)
+            if not float(self.xp.max(gains)) <= floor:  # most slots end here: the rest takes longer
+                mask = self._mask(slot) if shared is None else shared
+                # no gain where a near-singular B overflowed
+                gains = self.xp.where(self.xp.isfinite(gains) & mask, gains, -np.inf)
+                j = first_max(gains)
+                if float(gains[j]) > floor:
+                    best, move = float(gains[j]), (slot, j)
             if budget.stop() is not None:
                 break
         return move
@@ -235,9 +237,15 @@ class TraceScan(GainScan):
         pivot, c = float(self.sweep.P[slot, slot]), self.sweep.C[:, slot]
         beta = self.beta[slot]
         lost = float(beta @ beta) / pivot
-        won = pivot * self.norm2 + 2.0 * c * (self.residual @ like(beta, self.here.diag_B))
+        won = pivot * self.norm2 + 2.0 * c * self._along(beta)
         won = (won + c * c * lost) / self._room(slot)
         return (won - lost) / max(self.value, TINY)
+
+    def _along(self, beta: np.ndarray) -> Any:
+        """What every residual has along beta; of a single number BLAS makes too much."""
+        if beta.size == 1:
+            return self.residual[:, 0] * float(beta[0])
+        return self.residual @ like(beta, self.here.diag_B)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ DEVICE_ARRAYS = {("torch", "Tensor"), ("cupy", "ndarray"), ("array_api_strict", 
 
 def is_device_array(X: Any) -> bool:
     """Whether X is an array of torch or cupy (or of array-api-strict, for tests)."""
-    return any(
+    return type(X) is not np.ndarray and any(
         (kind.__module__.partition(".")[0], kind.__name__) in DEVICE_ARRAYS
         for kind in type(X).__mro__
     )
