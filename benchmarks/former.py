@@ -66,6 +66,10 @@ def jobs(only: str) -> Iterator[Job]:
     if "qalpha" in wanted:
         X = rng.normal(size=(100_000, 100)).T
         yield "qalpha: 100 x 100,000, ten cycles", partial(es.qalpha, X, 4, max_iter=10)
+    if "study" in wanted:
+        X, y = table("colon")
+        ks = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+        yield "study: colon, as eigensieve fit makes it", partial(es.study, X, y, ks=ks)
     if "dc" in wanted:
         for p in (100, 400):
             X = rng.normal(size=(p, p))
@@ -160,7 +164,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("tree", type=Path)
     parser.add_argument("--calls", type=Path)
-    parser.add_argument("--only", default="greedy,exact,gloss,sulda,qalpha,dc")
+    parser.add_argument("--only", default="greedy,exact,gloss,sulda,qalpha,dc", help="or study")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -40,7 +40,8 @@ def inner_model(study: Study) -> Any:
 def is_proved_at_the_end(study: Study) -> bool:
     """Whether only the final models are searched for a proof, see docs/study.md."""
     model = inner_model(study)
-    return getattr(model, "solver", None) == "auto" and getattr(model, "effort", 0) != 0
+    searches = getattr(model, "effort", 0) != 0 and getattr(model, "certificate", "none") != "none"
+    return searches and getattr(model, "solver", None) == "auto"
 
 
 def n_allowed(study: Study) -> int:
@@ -241,9 +242,9 @@ def room(solution: Solution | None, constrained: bool = False) -> tuple[str, str
     )
 
 
-def short_room(solution: Solution | None, constrained: bool = False) -> str:
+def short_room(solution: Solution | None) -> str:
     """Room for a better set, in a cell of a table."""
-    value, meaning = room(solution, constrained)
+    value, meaning = room(solution)
     return meaning if value == "none" else value.replace("at most", "≤")
 
 

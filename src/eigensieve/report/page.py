@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Protocol
+from typing import Any
 
 from ..plots._style import printable, short_names, shorten
 from ..plots.loadings import sides_of
@@ -17,17 +17,6 @@ from .facts import (
 )
 from .shared import render_page
 
-
-class WrittenProof(Protocol):
-    """A proof beside the report."""
-
-    @property
-    def command(self) -> str: ...
-
-    @property
-    def less(self) -> str | None: ...
-
-
 SCRIPT = "explorer.js"  # a slider over every k, where scripts run
 MAX_COLUMNS = 16  # a matrix of more classes is no longer read
 MIN_CHOICES = 3  # fewer than that: agreement tells little
@@ -40,7 +29,7 @@ def render_study(
     title: str | None = None,
     command: str | None = None,
     held_out: ErrorEstimate | None = None,
-    proof: WrittenProof | None = None,
+    proof: Any = None,
 ) -> str:
     """The report as HTML: no network, the same bytes for the same study.
 
@@ -53,8 +42,8 @@ def render_study(
     held_out : ErrorEstimate, optional
         The error on samples that were never shown to the study.
     proof : optional
-        Of the selected set, if one was written: ``command`` checks it, and ``less`` says what it
-        shows where that is less than what is known.
+        Of the selected set, if one was written: its ``command`` checks it, and its ``less`` says
+        what it shows where that is less than what is known, else None.
     """
     told = describe_copies(study.copies)  # beside the features
     return render_page(
