@@ -11,7 +11,7 @@ from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
 from .exact.perspective.relaxation import ScaledPencil, relax_all
 from .hadamard import hadamard_bound
-from .relaxed.sparse_pca_relaxation import Relaxation
+from .sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound
 from .target import Target, start_state
 

@@ -11,7 +11,7 @@ import eigensieve as es
 from eigensieve.errors import OptionError
 from eigensieve.pencil.solution import Status
 from eigensieve.search.deflation import explained_variances
-from eigensieve.search.relaxed.sparse_pca_relaxation import (
+from eigensieve.search.sparse_pca_relaxation import (
     Relaxation,
     project_l1_ball,
     project_simplex,

@@ -11,8 +11,8 @@ from scipy import linalg
 from ...errors import TableError
 from ...pencil.pencil import Pencil
 from ...search.deflation import deflate, explained_variances
-from ...search.relaxed.sparse_pca_relaxation import Relaxation
 from ...search.solve import solve
+from ...search.sparse_pca_relaxation import Relaxation
 from ..data import data_file
 
 PAPER = {"swap": False, "n_starts": 0}  # solver "dc" as in the paper, weights recomputed

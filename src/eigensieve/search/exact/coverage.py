@@ -29,8 +29,7 @@ class CoverageCount:
 
     def close(self, sizes: np.ndarray, needs: np.ndarray, amount: int = 1) -> None:
         """Count a subproblem as closed (or, -1, as what is left of a larger one)."""
-        if self.counts.size:
-            self.counts[int(self.strides[:, 0] @ sizes + self.strides[:, 1] @ needs)] += amount
+        record_closed(self.counts, self.strides, sizes, needs, amount)
 
     def check(self, open_nodes: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """Raise unless the closed and the open subproblems cover every set exactly once."""
@@ -44,6 +43,14 @@ class CoverageCount:
         everything = _count_sets(self.sizes, self.needs)
         if total != everything:
             raise VerificationError(f"the search covered {total} sets of {everything}")
+
+
+def record_closed(
+    counts: np.ndarray, strides: np.ndarray, sizes: np.ndarray, needs: np.ndarray, amount: int
+) -> None:
+    """As in coverage_kernel.pxd."""
+    if counts.size:
+        counts[int(strides[:, 0] @ sizes + strides[:, 1] @ needs)] += amount
 
 
 def coverage_strides(sizes: np.ndarray, needs: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from ...pencil.solution import Solution, Status, relative_gap
 from ..greedy.swap import swap_refine
 from ..moves import top_k
 from ..solver import Solver
-from .sparse_pca_relaxation import Relaxation
+from ..sparse_pca_relaxation import Relaxation
 
 # Bounds and the set are looked at after so many steps: a look costs half a step.
 LOOK = 10

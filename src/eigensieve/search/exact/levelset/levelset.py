@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ....pencil.budget import Budget
-from ....pencil.criteria import EPS, spd_inverse, surely_below
-from ....pencil.pencil import Pencil
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
-from ...column_generation import among
-from ...greedy.start import best_of, find_start, resize
-from ...moves import starting_supports
 from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import TraceBound, screen, spectral_upper_bound
-from ...target import FREE, Outcome, Target, start_state
-from ..coverage import CoverageCount
+from ...spectral_bound import screen, spectral_upper_bound
+from ...target import Outcome, Target
+from ..level import LevelTree, screen_by_traces
+from ..level_start import find_level_start
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .search_kernel import search_below
-from .start_kernel import climb
 
 # The most features a search takes: one node of so many takes a tenth of a second.
 SEARCH_LIMIT = 500
-# Up to this many features all starts are tried with the compiled local search.
-CLIMB_LIMIT = 200
-N_STARTS = 15
-# With more, so many are.
-WIDE_STARTS = 4
 # A node takes about so long, per feature cubed and squared, in units of `Budget.spend`.
 WORK_CUBED, WORK_SQUARED = 0.22, 30.0
 # A search that takes more nodes than this is done in rungs, see `_search_in_rungs`.
@@ -55,46 +44,25 @@ class LevelsetProblem(NamedTuple):
     strides: np.ndarray
 
 
-class LevelsetTree:
+class LevelsetTree(LevelTree):
     """The search below a node: see search_kernel.pyx."""
 
     name = "levelset"
 
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
-        self.features = features
-        self.problem = problem
-        blocks, self._need = problem.blocks_and_needs()
-        self._blocks = blocks[features]
-        small = problem.pencil.restrict(features)
-        d = 1.0 / np.sqrt(small.diag_B)
-        self._unit = problem.pencil.scale or 1.0
-        self._A = small.A * np.outer(d, d) / self._unit
-        self._B = small.B * np.outer(d, d)
-        self._reach = _reach(problem.pencil, self._B)
+        super().__init__(problem, features)
         # hundredths of a second: an eigen-decomposition takes about 6e-9 n^3 seconds
         self._chunk = int(np.clip(4e6 / features.size**3, 1, 64))
-
-    def roots(self, coverage: CoverageCount) -> list[Node]:
-        state = start_state(self.problem)[self.features]
-        self._strides = coverage.strides
-        left = np.bincount(self._blocks[state == FREE], minlength=self._need.size)
-        coverage.close(coverage.sizes, coverage.needs)
-        coverage.close(left, coverage.needs, -1)
-        return [Node(np.inf, state)]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What `expand` needs, without the problem, which may be much larger."""
-        return {name: value for name, value in vars(self).items() if name != "problem"}
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         doubt = np.array([-np.inf])
         work = LevelsetProblem(
-            self._A, self._B, self._reach, doubt, self._blocks, self._need, counts, self._strides
+            self.A, self.B, self.reach, doubt, self.blocks, self.need, counts, self.strides
         )
-        level, step = order.cut / self._unit, order.step / self._unit
+        level, step = order.cut / self.unit, order.step / self.unit
         n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
-        cut = max(order.cut, float(doubt[0]) * self._unit)
+        cut = max(order.cut, float(doubt[0]) * self.unit)
         work = (
             n_nodes
             * float(self.features.size) ** 2
@@ -103,24 +71,7 @@ class LevelsetTree:
         if best.size == 0:
             return Expansion(n_nodes, left, None, cut, work)
         better = self.features[best]
-        return Expansion(n_nodes, left, better, max(cut, level * self._unit), work)
-
-    def climb(self, support: np.ndarray) -> np.ndarray:
-        """The set that exchanges lead to."""
-        movable = ~np.isin(self.features, self.problem.include)
-        places = np.searchsorted(self.features, support)
-        return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]
-
-
-def _reach(pencil: Pencil, B: np.ndarray) -> np.ndarray:
-    """No diagonal entry of B^-1 is larger; B has a unit diagonal. With A = 0 none counts."""
-    if pencil.scale == 0:
-        return np.zeros(len(B))
-    least = max(surely_below(B), pencil.least_B)
-    error = 8 * len(B) * EPS / least
-    if error > 0.5:
-        return np.full(len(B), 1.0 / least)
-    return np.diag(spd_inverse(B)) / (1.0 - error)
+        return Expansion(n_nodes, left, better, max(cut, level * self.unit), work)
 
 
 def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
@@ -139,56 +90,19 @@ def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> O
     is_small = work.pencil.size <= SEARCH_LIMIT
     tree = LevelsetTree(work, work.features) if is_small else None
     known = options.known
-    support = known.support if known else _find_start(work, budget, tree, options)
+    support = known.support if known else find_level_start(work, budget, tree, options)
     value = work.score(support)
     bound = known.bound if known else spectral_upper_bound(work, value)
     outcome = Outcome(support, value, bound, 0, budget.stop())
     cut = target.cut(value)
     if bound > cut and outcome.stopped is None:
         if tree is None:
-            features, outcome.bound = _screen(work, cut, bound)
+            features, outcome.bound = screen_by_traces(work, cut, bound)
             if features.size <= SEARCH_LIMIT:
                 tree = LevelsetTree(work, features)
         if tree is not None and outcome.bound > cut:
             outcome = _search_in_rungs(Search(tree, target, budget, options), outcome)
     return outcome
-
-
-def _find_start(
-    problem: Problem, budget: Budget, tree: LevelsetTree | None, options: SearchOptions
-) -> np.ndarray:
-    given, n_starts, random_state = options.start, options.n_starts, options.random_state
-    if tree is not None and problem.pencil.size <= CLIMB_LIMIT:
-        n_starts = N_STARTS if n_starts is None else n_starts
-        rng = np.random.default_rng(random_state)
-        first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))
-        others = starting_supports(problem, n_starts, rng, budget)
-        return best_of(problem, budget, (tree.climb(S) for S in chain([first], others)))
-    return find_start(
-        problem,
-        budget,
-        "levelset",
-        given=given,
-        n_starts=WIDE_STARTS if n_starts is None else n_starts,
-        random_state=random_state,
-    )
-
-
-def _screen(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
-    """The features that a set above the cut may hold, and the bound that they leave."""
-    features, part = problem.features, problem
-    blocks, needs = problem.blocks_and_needs()
-    while True:
-        keep = TraceBound(part).may_exceed(cut)
-        features = features[keep]
-        if np.any(np.bincount(blocks[features], minlength=needs.size) < needs):
-            return features, cut
-        if keep.all():
-            return features, bound
-        part = among(problem, features, problem.pencil.take(features))
-        bound = min(bound, max(cut, spectral_upper_bound(part)))
-        if bound <= cut:
-            return features, cut
 
 
 def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:

@@ -9,11 +9,12 @@ from libc.math cimport sqrt
 
 from ....pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, argmax, array_of_flag_matrix,
-    array_of_indices, copy_of, copy_of_matrix, count_all, flags, index_matrix, indices, join,
+    array_of_indices, copy_of, copy_of_matrix, count_all, flags, index_matrix, indices,
     matrix, pick, vector, where,
 )
 from ...linear_kernel cimport factorize, largest_ratio
 from ..coverage_kernel cimport FREE, IN, OUT, count_free, decide_full_blocks, record_closed
+from ..level_kernel cimport indefinite_subset, reduce_level
 from .fixing_kernel cimport (
     HIDDEN_SHARE, decompose, fix_by_inverse, fix_by_trace, least_trace_sum,
 )
@@ -26,12 +27,8 @@ cdef extern from *:
     """
     // Cholesky's own round-off; that of N is in the slack of `reduce_level`.
     static constexpr double MARGIN = 1e-12;
-    // Round-off of an entry of N, per feature, in units of the largest term in it: N is lowered by
-    // it.
-    static constexpr double ROUND_OFF = 4.4e-16;
     """
     const double MARGIN
-    const double ROUND_OFF
 
 
 cdef cppclass Problem:  # the fields of LevelsetProblem, in levelset.py
@@ -209,44 +206,6 @@ cdef bint is_any(Vector[Flag] fix) noexcept nogil:
     return False
 
 
-cdef NewVector[Index] indefinite_subset(
-    Matrix[double] N, Vector[Index] block, Vector[Index] needs, Index few
-) noexcept nogil:
-    """At most three features, as many as needed, on which N is not positive definite."""
-    cdef Index u = N.rows, a, b, c
-    cdef NewVector[Index] left = copy_of(needs), found
-    cdef NewVector[double] border = NewVector[double](u)
-    cdef Vector[double] row, other
-    cdef double pivot, side
-    for a in range(u if few > 1 else 0):
-        row = N[a]
-        left[block[a]] -= 1
-        for b in range(a + 1, u):
-            border[b] = row[b] / row[a]
-        for b in range(a + 1, u):
-            if left[block[b]] <= 0:
-                continue
-            other = N[b]
-            pivot = other[b] - border[b] * row[b]
-            if not pivot > 0.0:
-                found = NewVector[Index](2)
-                found[0], found[1] = a, b
-                return found
-            if few < 3:
-                continue
-            left[block[b]] -= 1
-            for c in range(b + 1, u):
-                if left[block[c]] > 0:
-                    side = other[c] - border[b] * row[c]
-                    if not pivot * (N[c][c] - border[c] * row[c]) > side * side:
-                        found = NewVector[Index](3)
-                        found[0], found[1], found[2] = a, b, c
-                        return found
-            left[block[b]] += 1
-        left[block[a]] += 1
-    return found
-
-
 cdef NewVector[Index] fill_up(
     Vector[Flag] state, Vector[Index] extra, Vector[Index] block, Vector[Index] need
 ) noexcept nogil:
@@ -266,46 +225,6 @@ cdef NewVector[Index] fill_up(
             chosen[j] = True
             left[block[j]] -= 1
     return where(chosen, <Flag> True)
-
-
-cdef (Index, double, double) reduce_level(
-    Matrix[double] A, Matrix[double] B, double level, Vector[Index] inside, Vector[Index] free,
-    Vector[double] reach, Matrix[double] N,
-) noexcept nogil:
-    """``N`` gets the Schur complement of level * B - A on the free features.
-
-    Returns how many pivots of ``inside`` were positive before the first that was not, the least
-    pivot allowed, and how far the sets may exceed the level unseen. Fewer pivots than ``inside``
-    has mean that the features up to that one exceed the level, or that double precision cannot
-    tell; every pivot that is not positive is replaced by the least one.
-    """
-    cdef Index f = inside.size, u = free.size, n = f + u, i, j, c, positive = f
-    cdef NewVector[Index] order = join(inside, free)
-    cdef NewMatrix[double] M = NewMatrix[double](n, n)
-    cdef Vector[double] a, b, row, other
-    cdef double slack = ROUND_OFF * (n + 2) * (1.0 + abs(level)), lifted = 0.0, pivot, factor
-    for i in range(n):
-        a, b, row = A[order[i]], B[order[i]], M[i]
-        for j in range(n):
-            row[j] = level * b[order[j]] - a[order[j]]
-        row[i] -= slack
-    for c in range(f):
-        row = M[c]
-        pivot = row[c]
-        if not pivot > 0.0:
-            positive = min(positive, c)
-        if pivot < slack:
-            lifted += (slack - pivot) * reach[order[c]]
-            pivot = slack
-        for i in range(c + 1, n):
-            factor = row[i] / pivot
-            other = M[i]
-            for j in range(i, n):
-                other[j] -= factor * row[j]
-    for i in range(u):
-        for j in range(i, u):
-            N[i][j] = N[j][i] = M[f + i][f + j]
-    return positive, slack, lifted
 
 
 cdef bint is_positive_definite(Matrix[double] M, double margin) noexcept nogil:

@@ -16,11 +16,13 @@ which is Y, draws them together. Both projections are exact. One step costs an e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import linalg
 
-from ...pencil.criteria import TINY
-from ..spectral_bound import MARGIN
+from ..pencil.criteria import TINY
+from .spectral_bound import MARGIN
 
 # Over-relaxation: saves a quarter of the steps that 1 takes.
 RELAX = 1.8
@@ -32,8 +34,22 @@ MAX_CHANGE_RATIO = 5.0
 BALANCED = 1000
 
 
+class State(NamedTuple):
+    """Where the splitting method stands: Z, the multiplier Y, its step and the steps done."""
+
+    Z: np.ndarray
+    Y: np.ndarray
+    beta: float
+    n_iter: int
+
+    def restrict(self, index: np.ndarray) -> State:
+        """The same on some of the features."""
+        part = np.ix_(index, index)
+        return self._replace(Z=self.Z[part], Y=self.Y[part])
+
+
 class Relaxation:
-    """The splitting method for one A (B = I) and one k.
+    """The splitting method for one A (B = I) and one k, from the start or from a state.
 
     Attributes
     ----------
@@ -42,16 +58,20 @@ class Relaxation:
     n_iter : steps done
     """
 
-    def __init__(self, A: np.ndarray, k: int) -> None:
+    def __init__(self, A: np.ndarray, k: int, state: State | None = None) -> None:
         self.scale = float(np.abs(A).max()) or 1.0
         self.A, self.k = A / self.scale, k
         self.beta, self.n_iter = 1.0, 0
         self.Z = np.zeros_like(self.A)
         self.W = np.zeros_like(self.A)  # Y / beta
+        if state is not None:
+            self.Z, self.beta, self.n_iter = state.Z, state.beta, state.n_iter
+            self.W = state.Y / (self.scale * self.beta)
         self.X = self.Z
         self.vector = np.zeros(len(A))  # the leading eigenvector of X
         self._upper, self._lower = np.inf, -np.inf
-        self.look()
+        if state is None:
+            self.look()
 
     @property
     def upper(self) -> float:
@@ -65,6 +85,11 @@ class Relaxation:
     def multiplier(self) -> np.ndarray:
         """Y of the dual, as it is now."""
         return self.scale * self.beta * self.W
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+        return State(self.Z, self.multiplier, self.beta, self.n_iter)
 
     def is_solved(self, tol: float) -> bool:
         """Whether the relaxation's own optimum is known to tol, relatively."""
@@ -123,7 +148,14 @@ def project_l1_ball(M: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _water_level(v: np.ndarray, total: float) -> float:
-    """The level above which v has this sum."""
-    descending = np.sort(v)[::-1]
-    levels = (np.cumsum(descending) - total) / np.arange(1, v.size + 1)
-    return float(levels[np.count_nonzero(descending > levels) - 1])
+    """The level above which v has this sum: Newton's method, which ends with it."""
+    level, above = -np.inf, v
+    while True:
+        higher = (float(above.sum()) - total) / above.size
+        if not higher > level:
+            return level
+        level = higher
+        left = above[above > level]
+        if left.size in (0, above.size):
+            return level
+        above = left

@@ -2,11 +2,11 @@
 
 from libc.math cimport INFINITY
 
-from ....pencil.views cimport (
+from ...pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of_indices, flags, indices, join,
     matrix,
 )
-from ...linear_kernel cimport eliminate, largest_ratio
+from ..linear_kernel cimport eliminate, largest_ratio
 
 import numpy as np
 

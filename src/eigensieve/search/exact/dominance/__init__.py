@@ -1,0 +1,1 @@
+"""Dominance branch and bound, for the largest eigenvalue of thousands of features."""

@@ -1,0 +1,143 @@
+"""Exact: dominance branch and bound for the largest eigenvalue, any symmetric A.
+
+Sparse PCA of thousands of features: sums of rows decide nearly all of them (rows.py). Where that
+is not enough, or B is correlated, a semidefinite part is taken out first (absorb.py).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ....pencil.budget import Budget
+from ....pencil.problem import Problem
+from ....pencil.solution import Status
+from ...greedy.start import best_of
+from ...linear_kernel import ratio_of_set
+from ...solver import OnDisk, Solver, seeks_one_direction
+from ...spectral_bound import screen, spectral_upper_bound
+from ...target import IN, OUT, Outcome, Target
+from ..level import LevelTree, screen_by_traces
+from ..level_start import find_level_start
+from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
+from .node import MAX_ABSORBED, Examination
+from .root import RootScreen
+from .start import above_all_features, power_start
+
+# Up to this many features a search needs no look at the root beforehand.
+SMALL = 200
+# More than this are not searched: a matrix of them would take more than 200 MB.
+MAX_FEATURES = 5000
+# The work of searching without a relaxation, before one is tried.
+PLAIN_WORK = 1e9
+WORK_OF_NODE = 20.0  # per entry of the matrix
+
+
+class DominanceTree(LevelTree):
+    """Nodes are looked at one by one: see node.py."""
+
+    name = "dominance"
+
+    def __init__(self, problem: Problem, features: np.ndarray) -> None:
+        super().__init__(problem, features)
+        self.absorbs = not problem.pencil.has_diagonal_B
+
+    def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        level, step = order.cut / self.unit, order.step / self.unit
+        work, better, doubt = 0.0, None, -np.inf
+        while True:
+            look = Examination(self, level, node.state, counts, self.absorbs)
+            found = look.run(node.warm)
+            work, doubt = work + found.work, max(doubt, found.doubt)
+            if found.better is None:
+                break
+            better = self.features[found.better]
+            level = ratio_of_set(self.A, self.B, found.better) + step
+        cut = max(order.cut, level * self.unit, doubt * self.unit)
+        left = []
+        if found.branch >= 0:
+            bound = min(node.bound, found.bound * self.unit)
+            for choice in (OUT, IN):
+                state = found.state.copy()
+                state[found.branch] = choice
+                left.append(Node(bound, state, found.warm))
+        return Expansion(1, left, better, cut, work)
+
+
+def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
+    """The set with the largest leading eigenvalue, proved.
+
+    Notes
+    -----
+    With more than 200 features those that the sums of rows, or for a general B the traces at the
+    root, show to be in no better set are taken out first. Where more than 5,000 are left (1,000
+    with a general B) there is no search, and the status is "gap limit" with the bound at the root.
+    """
+    work, known = target.problem, options.known
+    is_plain = work.pencil.has_diagonal_B
+    tree = DominanceTree(work, work.features) if work.pencil.size <= SMALL else None
+    if known:
+        support, bound = known.support, known.bound
+    else:
+        support = _find_start(work, budget, tree, options)
+        bound = spectral_upper_bound(work, work.score(support))
+    support = above_all_features(work, support, budget)
+    outcome = Outcome(support, work.score(support), bound, 0, budget.stop())
+    if bound <= target.cut(outcome.value) or outcome.stopped is not None:
+        return outcome
+    if tree is None:
+        features, outcome.bound = _screen(target, outcome, budget)
+        outcome.stopped = budget.stop()
+        if features.size <= (MAX_FEATURES if is_plain else MAX_ABSORBED):
+            tree = DominanceTree(work, features)
+    if tree is None or outcome.stopped is not None or outcome.bound <= target.cut(outcome.value):
+        return outcome
+    return _search_in_turn(Search(tree, target, budget, options), tree, outcome)
+
+
+def _find_start(
+    problem: Problem, budget: Budget, tree: DominanceTree | None, options: SearchOptions
+) -> np.ndarray:
+    supports = [find_level_start(problem, budget, tree, options)]
+    if problem.pencil.has_diagonal_B:
+        supports.append(power_start(problem, budget, options))
+    return best_of(problem, budget, supports)
+
+
+def _screen(target: Target, outcome: Outcome, budget: Budget) -> tuple[np.ndarray, float]:
+    """The features that a set above the cut may hold, and a bound on all sets."""
+    problem, cut = target.problem, target.cut(outcome.value)
+    if not problem.pencil.has_diagonal_B:
+        return screen_by_traces(problem, cut, outcome.bound)
+    root = RootScreen(problem, budget)
+    root.run(cut)
+    bound = min(outcome.bound, root.bound)
+    return root.features, bound if root.features.size else min(bound, cut)
+
+
+def _search_in_turn(search: Search, tree: DominanceTree, outcome: Outcome) -> Outcome:
+    """Search without the relaxation, which costs a hundred times as much, and if need be with."""
+    most = search.max_nodes
+    if not tree.absorbs:
+        few = int(PLAIN_WORK / (WORK_OF_NODE * tree.features.size**2)) + 1
+        search.max_nodes = few if most is None else min(few, most)
+        outcome = search.run(outcome.support, outcome.bound)
+        search.max_nodes, tree.absorbs = most, True
+        is_spent = most is not None and outcome.n_nodes >= most
+        if outcome.stopped is not Status.ITERATION_LIMIT or is_spent:
+            return outcome
+    return search.run(outcome.support, outcome.bound)
+
+
+SOLVER = Solver(
+    name="dominance",
+    search=search_dominance,
+    summary="exact for the largest eigenvalue (PCA of thousands, CCA): dominance branch and bound",
+    solve=partial(solve_by_tree, "dominance", search_dominance),
+    certifies=True,
+    refuses=seeks_one_direction,
+    warm_start=True,
+    screen=screen,
+    on_disk=OnDisk(),
+)
