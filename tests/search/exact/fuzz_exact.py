@@ -15,23 +15,24 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import eigensieve as es
 from eigensieve.pencil.problem import Problem, make_problem
-from eigensieve.search.greedy.start import find_start
 from eigensieve.search.moves import top_k
 from eigensieve.search.solve import find_solvers
 from tests.oracles.exact import Truth, judge
 from tests.oracles.instances import KINDS, Instance, random_instance
 from tests.oracles.targeted import TARGETED, targeted_instance
 
-ALGORITHMS = ("exact", "leaps", "levelset", "perspective", "interlacing")
+ALGORITHMS = ("exact", "leaps", "levelset", "dominance", "perspective", "interlacing")
+STARTS = ("find_start", "find_level_start", "power_start")
 # All that may prove anything: for k = 1, or where there is one set only, that is every solver.
 EVERYBODY = (*ALGORITHMS, "exhaustive", "greedy", "dc", "dspca", "threshold")
 GAPS = (1e-6, 1e-6, 1e-6, 1e-3, 0.05, 1e-6, 0.0)
@@ -78,16 +79,14 @@ def poor_starts() -> Iterator[None]:
     Multi-start local search finds nearly every optimum of small problems by itself; only from
     a poor start does the search have to find anything.
     """
-    functions = [find_solvers()[name].solve for name in ALGORITHMS]
+    functions = [find_solvers()[name].search for name in ALGORITHMS]
     modules = [sys.modules[function.__module__] for function in functions if function]
-    patched = [module for module in modules if hasattr(module, "find_start")]
-    for module in patched:
-        module.find_start = _worst_first  # type: ignore[union-attr]
-    try:
+    with ExitStack() as patches:
+        for module in modules:
+            for name in STARTS:
+                if hasattr(module, name):
+                    patches.enter_context(patch.object(module, name, _worst_first))
         yield
-    finally:
-        for module in patched:
-            module.find_start = find_start  # type: ignore[union-attr]
 
 
 def _worst_first(problem: Problem, *_: object, **__: object) -> np.ndarray:

@@ -29,9 +29,9 @@ from .start import above_all_features, power_start
 SMALL = 200
 # More than this are not searched: a matrix of them would take more than 200 MB.
 MAX_FEATURES = 5000
-# The work of searching without a relaxation, before one is tried.
-PLAIN_WORK = 1e9
-WORK_OF_NODE = 20.0  # per entry of the matrix
+# The work of searching without a relaxation, before one is tried: as much as at its root.
+PLAIN_WORK, WORK_OF_RELAXATION = 4e9, 30.0
+WORK_OF_NODE = 60.0  # per entry of the matrix
 
 
 class DominanceTree(LevelTree):
@@ -45,14 +45,14 @@ class DominanceTree(LevelTree):
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         level, step = order.cut / self.unit, order.step / self.unit
-        work, better, doubt = 0.0, None, -np.inf
+        work, better, doubt, state = 0.0, None, -np.inf, node.state
         while True:
-            look = Examination(self, level, node.state, counts, self.absorbs)
+            look = Examination(self, level, state, counts, self.absorbs)
             found = look.run(node.warm)
             work, doubt = work + found.work, max(doubt, found.doubt)
             if found.better is None:
                 break
-            better = self.features[found.better]
+            better, state = self.features[found.better], found.state
             level = ratio_of_set(self.A, self.B, found.better) + step
         cut = max(order.cut, level * self.unit, doubt * self.unit)
         left = []
@@ -120,7 +120,9 @@ def _search_in_turn(search: Search, tree: DominanceTree, outcome: Outcome) -> Ou
     """Search without the relaxation, which costs a hundred times as much, and if need be with."""
     most = search.max_nodes
     if not tree.absorbs:
-        few = int(PLAIN_WORK / (WORK_OF_NODE * tree.features.size**2)) + 1
+        size = float(tree.features.size)
+        work = min(PLAIN_WORK, WORK_OF_RELAXATION * size**3)
+        few = int(work / (WORK_OF_NODE * size**2)) + 1
         search.max_nodes = few if most is None else min(few, most)
         outcome = search.run(outcome.support, outcome.bound)
         search.max_nodes, tree.absorbs = most, True

@@ -15,14 +15,14 @@ from ..coverage import record_closed
 from ..level import LevelTree
 from ..level_kernel import find_indefinite, reduce_to_free
 from .absorb import absorb
-from .rows import Decision, Rows, decide, tune
+from .rows import Decision, Rows, decide, excess, tune
 
 # Rounds of tuning weights and steps of the relaxation: at the root, and where a parent had some.
-TUNING, FIXING, STEPS = (60, 8), (15, 5), (80, 10)
+TUNING, FIXING, STEPS = (60, 8), (15, 5), (80, 5)
 # A relaxation that comes so close to closing its node gets further steps.
-CLOSE, MORE_STEPS = 1.05, 3
+CLOSE, MORE_STEPS = 1.0, 3
 # The relaxation decomposes matrices of so many features at most.
-MAX_ABSORBED = 1000
+MAX_ABSORBED = 700
 # A factorization costs little beside it; without it, so many features for each that is needed.
 FACTORIZED = 3
 # An eigenvalue is claimed to be positive with this much room, where the diagonal is 1.
@@ -31,7 +31,7 @@ MARGIN = 1e-12
 FEW = 3
 # What a round of the test and a decomposition take, per entry of the matrix, and per further
 # feature, in units of `Budget.spend`.
-WORK_OF_ROUND, WORK_OF_STEP = 2.0, 12.0
+WORK_OF_ROUND, WORK_OF_STEP = 4.0, 0.5
 
 
 class Warm(NamedTuple):
@@ -115,7 +115,10 @@ class Examination:
         blocks = tree.blocks[free]
         if wanted.sum() <= FEW:
             some = find_indefinite(M, blocks, wanted)
-            return self._offer(inside, free[some]) if some.size else self._close(sizes, needs)
+            if some.size == 0:
+                return self._close(sizes, needs)
+            if self._offer(inside, free[some]):
+                return True  # if it is not better after all, double precision could not tell
         d = 1.0 / np.sqrt(np.diag(M))
         M = M * np.outer(d, d)
         if self._is_definite(M, int(wanted.sum())):
@@ -177,9 +180,9 @@ class Examination:
 
     def _is_definite(self, M: np.ndarray, m: int) -> bool:
         """Whether N is positive definite on all of the free features."""
-        if not self.absorbs and len(M) > FACTORIZED * m:
+        if len(M) > max(FACTORIZED * m, MAX_ABSORBED if self.absorbs else 0):
             return False
-        self.found.work += len(M) ** 3 / 3
+        self.found.work += float(len(M)) ** 3 / 10
         failed = linalg.lapack.dpotrf(M - MARGIN * np.eye(len(M)), overwrite_a=True)[1]
         return not failed
 
@@ -206,13 +209,16 @@ class Examination:
         weights = self.weights[free] if keep else np.ones(free.size)
         tuned = tune(rows, weights / weights.max(), TUNING[first])
         found.work += WORK_OF_ROUND * rows.size**2 * (tuned.n_rounds + FIXING[first] + 2)
-        found.bound = min(found.bound, self.level + max(tuned.excess, 0.0))
+        self._bound(tuned.excess)
         if tuned.passes:
             return None
         if keep:
             self.weights[free] = tuned.weights
         decision = decide(rows, tuned.weights, FIXING[first])
         return decision if decision.n_failing else None
+
+    def _bound(self, excess: float) -> None:
+        self.found.bound = min(self.found.bound, self.level + max(excess, 0.0))
 
     def _absorb(self, rows: Rows, M: np.ndarray, free: np.ndarray) -> Decision | None:
         """The same with what is semidefinite in M left out."""
@@ -225,8 +231,10 @@ class Examination:
             Q = absorbed.Q
             others = float(np.abs(Q - np.diag(np.diag(Q))).max())
             least = float(np.diag(Q).min())
-            if least > 0.0:
-                own = Rows.of(Q, rows.lift, rows.starts, rows.needs)
+            own = Rows.of(Q, rows.lift, rows.starts, rows.needs)
+            if least <= 0.0:
+                self._bound(excess(own, np.ones(free.size)))
+            else:
                 decision = self._look_at(own, free, keep=False)
                 if decision is None:
                     return None

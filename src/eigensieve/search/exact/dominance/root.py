@@ -9,6 +9,7 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from .rows import Rows, decide, tune
+from .start import may_join
 
 # More features than this have no matrix in memory: its rows are made anew for every round.
 HELD = 8000
@@ -34,8 +35,11 @@ class RootScreen:
         self.problem, self.budget = problem, budget
         self.scales = 1.0 / np.sqrt(problem.pencil.diag_B)
         self.blocks, self.needs = problem.blocks_and_needs()
+        mask = may_join(problem)
+        mask[problem.include] = True
         # block by block, as the test by rows wants them
-        self.features = np.argsort(self.blocks, kind="stable")
+        order = np.argsort(self.blocks, kind="stable")
+        self.features = order[mask[order]]
         self.bound = np.inf
         self._held: np.ndarray | None = None
 

@@ -105,13 +105,12 @@ class Tuned:
 
 def tune(rows: Rows, weights: np.ndarray, n_rounds: int) -> Tuned:
     """Make the worst row better, as long as that goes well."""
-    best, worst, excess, done = weights, np.inf, np.inf, 0
+    best, worst, least, done = weights, np.inf, np.inf, 0
     for done in range(1, n_rounds + 1):
         sums = rows.sums(weights)
         ratios = sums / (rows.diagonal * weights)
         now = float(ratios.max())
-        missing = (sums / weights * (1.0 + ROOM) - rows.diagonal) / rows.lift
-        excess = min(excess, float(missing.max()))
+        least = min(least, _excess(rows, weights, sums))
         gain = worst - now
         if gain > 0.0:
             best, worst = weights, now
@@ -119,7 +118,17 @@ def tune(rows: Rows, weights: np.ndarray, n_rounds: int) -> Tuned:
             break
         weights = weights * np.maximum(ratios / now, 1e-4) ** STEP
         weights = np.maximum(weights / weights.max(), LEAST_WEIGHT)
-    return Tuned(best, worst, excess, done)
+    return Tuned(best, worst, least, done)
+
+
+def excess(rows: Rows, weights: np.ndarray) -> float:
+    """By how much the level is to be raised so that every set is definite, by these weights."""
+    return _excess(rows, weights, rows.sums(weights))
+
+
+def _excess(rows: Rows, weights: np.ndarray, sums: np.ndarray) -> float:
+    missing = (sums / weights * (1.0 + ROOM) - rows.diagonal) / rows.lift
+    return float(missing.max())
 
 
 @dataclass(frozen=True, eq=False)

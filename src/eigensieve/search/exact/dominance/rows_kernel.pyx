@@ -4,8 +4,16 @@ Features of one block stand together, the b-th from starts[b] on; a set has need
 """
 
 from libc.math cimport INFINITY, fabs
+from libcpp.algorithm cimport nth_element
 
 from ....pencil.views cimport Index, Matrix, NewVector, Vector, indices, matrix, vector
+
+cdef extern from *:
+    """
+    // Up to this many a heap is quicker than a selection.
+    static constexpr std::ptrdiff_t FEW = 16;
+    """
+    const Index FEW
 
 
 cdef inline void sift(double* heap, Index size, double value) noexcept nogil:
@@ -24,79 +32,79 @@ cdef inline void sift(double* heap, Index size, double value) noexcept nogil:
     heap[place] = value
 
 
-cdef inline void keep_largest(
-    double* row, double* w, Index start, Index stop, double* heap, Index size
-) noexcept nogil:
-    """Of |row_j| w_j those join the heap that are larger than its smallest."""
+cdef double* largest_of(double* values, Index count, Index size, double* heap) noexcept nogil:
+    """The largest of some values, so many of them, the smallest first. The values are reordered."""
     cdef Index j
-    cdef double value
-    for j in range(start, stop):
-        value = fabs(row[j]) * w[j]
-        if value > heap[0]:
-            sift(heap, size, value)
+    if size > FEW:
+        nth_element(values, values + count - size, values + count)
+        return values + count - size
+    for j in range(size):
+        heap[j] = 0.0
+    for j in range(count):
+        if values[j] > heap[0]:
+            sift(heap, size, values[j])
+    return heap
 
 
-cdef double sum_row(
-    Vector[double] row, Index own, Vector[double] w, Vector[Index] starts, Vector[Index] needs,
-    double* heap,
+cdef double* find_largest(
+    Vector[double] row, Index own, Vector[double] w, Index start, Index stop, Index size,
+    double* values, double* heap,
 ) noexcept nogil:
-    """The largest sum of |row_j| w_j over the other features of a set with feature ``own``."""
-    cdef Index b, i, size
-    cdef double total = 0.0
-    for b in range(needs.size):
-        size = find_largest(row, own, w, starts, needs, b, 0, heap)
-        for i in range(size):
-            total += heap[i]
-    return total
-
-
-cdef inline Index find_largest(
-    Vector[double] row, Index own, Vector[double] w, Vector[Index] starts, Vector[Index] needs,
-    Index b, Index more, double* heap,
-) noexcept nogil:
-    """The largest entries of a row in block b, as many as a set has there, and ``more``."""
-    cdef Index start = starts[b], stop = starts[b + 1], size = needs[b] + more, i
-    cdef bint is_own = start <= own < stop
-    if is_own:
-        size -= 1
-    for i in range(size):
-        heap[i] = 0.0
-    if size > 0:
-        if is_own:
-            keep_largest(row.data, w.data, start, own, heap, size)
-            keep_largest(row.data, w.data, own + 1, stop, heap, size)
-        else:
-            keep_largest(row.data, w.data, start, stop, heap, size)
-    return size
+    """The largest |row_j| w_j in a block, so many of them, without j = own; the smallest first."""
+    cdef Index j, count = stop - start
+    cdef double* entries = row.data + start
+    cdef double* weights = w.data + start
+    if size <= 0:
+        return heap
+    for j in range(count):
+        values[j] = fabs(entries[j]) * weights[j]
+    if start <= own < stop:
+        values[own - start] = 0.0
+    if size > count:  # a sum of more than there are
+        values[count] = 0.0
+        count += 1
+    return largest_of(values, count, size, heap)
 
 
 cdef void sum_rows(
     Matrix[double] rows, Index first, Vector[double] w, Vector[Index] starts, Vector[Index] needs,
     Vector[double] sums,
 ) noexcept nogil:
-    cdef Index i
-    cdef NewVector[double] heap = NewVector[double](w.size + 1)
+    cdef Index i, j, b, size, own
+    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](FEW + 1, 0.0)
+    cdef double* top
+    cdef double total
     for i in range(rows.rows):
-        sums[i] = sum_row(rows[i], first + i, w, starts, needs, heap.data)
+        own, total = first + i, 0.0
+        for b in range(needs.size):
+            size = needs[b] - (starts[b] <= own < starts[b + 1])
+            top = find_largest(
+                rows[i], own, w, starts[b], starts[b + 1], size, values.data, heap.data
+            )
+            for j in range(size):
+                total += top[j]
+        sums[i] = total
 
 
 cdef void rank_rows(
     Matrix[double] rows, Index first, Vector[double] w, Vector[Index] starts, Vector[Index] needs,
     Vector[double] sums, Matrix[double] least, Matrix[double] after,
 ) noexcept nogil:
-    cdef Index i, j, b, size
-    cdef NewVector[double] heap = NewVector[double](w.size + 1)
-    cdef double* top = heap.data
+    cdef Index i, j, b, size, own
+    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](FEW + 1, 0.0)
+    cdef double* top
     for i in range(rows.rows):
-        sums[i] = 0.0
+        own, sums[i] = first + i, 0.0
         for b in range(needs.size):
-            size = find_largest(rows[i], first + i, w, starts, needs, b, 1, top)
-            after[i][b] = top[0] if size > 0 else 0.0
+            size = needs[b] - (starts[b] <= own < starts[b + 1])
+            top = find_largest(
+                rows[i], own, w, starts[b], starts[b + 1], size + 1, values.data, heap.data
+            )
+            after[i][b] = top[0]
             least[i][b] = INFINITY  # where a set has no other feature
-            for j in range(1, size):
+            for j in range(1, size + 1):
                 sums[i] += top[j]
-                if top[j] < least[i][b]:
-                    least[i][b] = top[j]
+                least[i][b] = min(least[i][b], top[j])
 
 
 ctypedef void (*Sum)(

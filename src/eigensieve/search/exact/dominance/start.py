@@ -69,10 +69,17 @@ def _truncated(problem: Problem, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def above_all_features(problem: Problem, support: np.ndarray, budget: Budget) -> np.ndarray:
     """The support, or a set that no feature exceeds alone."""
-    blocks, needs = problem.blocks_and_needs()
-    scores = np.where(needs[blocks] > 0, problem.pencil.diag_A / problem.pencil.diag_B, -np.inf)
+    ratios = problem.pencil.diag_A / problem.pencil.diag_B
+    scores = np.where(may_join(problem), ratios, -np.inf)
     best = int(np.argmax(scores))
     if scores[best] <= problem.score(support):
         return support
-    start = np.union1d(problem.include, [best])
+    start = np.append(problem.include, best)
     return swap_refine(problem, top_k(problem, scores, start), budget)[0]
+
+
+def may_join(problem: Problem) -> np.ndarray:
+    """A mask of the features that some allowed set holds beside the included ones."""
+    mask = problem.open_blocks(problem.include) & (problem.include.size < problem.k)
+    mask[problem.include] = False
+    return np.asarray(mask)
