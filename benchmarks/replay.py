@@ -34,7 +34,7 @@ KERNELS = {
     f"{EXACT}.perspective.relax_kernel": ["relax", "relax_in_parts"],
     f"{EXACT}.perspective.moves_kernel": ["choose_branch", "schur", "tune_diagonal"],
     f"{EXACT}.levelset.search_kernel": ["search_below"],
-    f"{EXACT}.levelset.start_kernel": ["climb"],
+    f"{EXACT}.start_kernel": ["climb"],
     f"{EXACT}.levelset.fixing_kernel": ["trace_sum"],
     f"{EXACT}.leaps.node_kernel": ["visit"],
     "eigensieve.search.greedy.small_kernel": ["climb"],

@@ -12,8 +12,6 @@ import numpy as np
 from ...pencil.criteria import EPS, spd_inverse, surely_below
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
-from ..column_generation import among
-from ..spectral_bound import TraceBound, spectral_upper_bound
 from ..target import FREE, start_state
 from .coverage import CoverageCount
 from .tree import Node
@@ -25,6 +23,8 @@ class LevelTree:
     ``least_B`` is the smallest eigenvalue of B, ``reach`` the diagonal of B^-1: x_j^2 is at most
     reach[j] x'Bx.
     """
+
+    name: str
 
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
         self.features = features
@@ -65,20 +65,3 @@ def _reach(pencil: Pencil, B: np.ndarray, least: float) -> np.ndarray:
     if error > 0.5:
         return np.full(len(B), 1.0 / least)
     return np.asarray(np.diag(spd_inverse(B)) / (1.0 - error))
-
-
-def screen_by_traces(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
-    """The features that a set above the cut may hold, and the bound that they leave."""
-    features, part = problem.features, problem
-    blocks, needs = problem.blocks_and_needs()
-    while True:
-        keep = TraceBound(part).may_exceed(cut)
-        features = features[keep]
-        if np.any(np.bincount(blocks[features], minlength=needs.size) < needs):
-            return features, cut
-        if keep.all():
-            return features, bound
-        part = among(problem, features, problem.pencil.take(features))
-        bound = min(bound, max(cut, spectral_upper_bound(part)))
-        if bound <= cut:
-            return features, cut

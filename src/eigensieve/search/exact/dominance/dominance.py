@@ -13,12 +13,13 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status
+from ...column_generation import among
 from ...greedy.start import best_of
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import screen, spectral_upper_bound
+from ...spectral_bound import TraceBound, screen, spectral_upper_bound
 from ...target import IN, OUT, Outcome, Target
-from ..level import LevelTree, screen_by_traces
+from ..level import LevelTree
 from ..level_start import find_level_start
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .node import MAX_ABSORBED, Examination
@@ -100,7 +101,7 @@ def _find_start(
     problem: Problem, budget: Budget, tree: DominanceTree | None, options: SearchOptions
 ) -> np.ndarray:
     supports = [find_level_start(problem, budget, tree, options)]
-    if problem.pencil.has_diagonal_B:
+    if tree is None and problem.pencil.has_diagonal_B:
         supports.append(power_start(problem, budget, options))
     return best_of(problem, budget, supports)
 
@@ -109,11 +110,28 @@ def _screen(target: Target, outcome: Outcome, budget: Budget) -> tuple[np.ndarra
     """The features that a set above the cut may hold, and a bound on all sets."""
     problem, cut = target.problem, target.cut(outcome.value)
     if not problem.pencil.has_diagonal_B:
-        return screen_by_traces(problem, cut, outcome.bound)
+        return _screen_by_traces(problem, cut, outcome.bound)
     root = RootScreen(problem, budget)
     root.run(cut)
     bound = min(outcome.bound, root.bound)
     return root.features, bound if root.features.size else min(bound, cut)
+
+
+def _screen_by_traces(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
+    """The features that a set above the cut may hold, and the bound that they leave."""
+    features, part = problem.features, problem
+    blocks, needs = problem.blocks_and_needs()
+    while True:
+        keep = TraceBound(part).may_exceed(cut)
+        features = features[keep]
+        if np.any(np.bincount(blocks[features], minlength=needs.size) < needs):
+            return features, cut
+        if keep.all():
+            return features, bound
+        part = among(problem, features, problem.pencil.take(features))
+        bound = min(bound, max(cut, spectral_upper_bound(part)))
+        if bound <= cut:
+            return features, cut
 
 
 def _search_in_turn(search: Search, tree: DominanceTree, outcome: Outcome) -> Outcome:

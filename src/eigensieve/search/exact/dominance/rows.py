@@ -106,7 +106,8 @@ class Tuned:
 def tune(rows: Rows, weights: np.ndarray, n_rounds: int) -> Tuned:
     """Make the worst row better, as long as that goes well."""
     best, worst, least, done = weights, np.inf, np.inf, 0
-    for done in range(1, n_rounds + 1):
+    while done < n_rounds:
+        done += 1
         sums = rows.sums(weights)
         ratios = sums / (rows.diagonal * weights)
         now = float(ratios.max())

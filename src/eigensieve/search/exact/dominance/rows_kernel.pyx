@@ -54,10 +54,12 @@ cdef double* find_largest(
     cdef Index j, count = stop - start
     cdef double* entries = row.data + start
     cdef double* weights = w.data + start
+    cdef double value
     if size <= 0:
         return heap
     for j in range(count):
-        values[j] = fabs(entries[j]) * weights[j]
+        value = fabs(entries[j]) * weights[j]
+        values[j] = value if value == value else INFINITY  # NaN has no order
     if start <= own < stop:
         values[own - start] = 0.0
     if size > count:  # a sum of more than there are

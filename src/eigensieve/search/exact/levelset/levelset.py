@@ -10,16 +10,16 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
-from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import screen, spectral_upper_bound
+from ...solver import Solver, seeks_one_direction
+from ...spectral_bound import spectral_upper_bound
 from ...target import Outcome, Target
-from ..level import LevelTree, screen_by_traces
+from ..level import LevelTree
 from ..level_start import find_level_start
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .search_kernel import search_below
 
-# The most features a search takes: one node of so many takes a tenth of a second.
-SEARCH_LIMIT = 500
+# One node of so many takes a tenth of a second; "dominance" takes more.
+MAX_FEATURES = 500
 # A node takes about so long, per feature cubed and squared, in units of `Budget.spend`.
 WORK_CUBED, WORK_SQUARED = 0.22, 30.0
 # A search that takes more nodes than this is done in rungs, see `_search_in_rungs`.
@@ -79,29 +79,15 @@ def search_levelset(target: Target, budget: Budget, options: SearchOptions) -> O
 
     By default there are 15 starts, from eigenvectors, sets of similar features and random sets; 4
     above 200 features.
-
-    Notes
-    -----
-    With more than 500 features those that the root bound shows to be in no better set are taken
-    out first. That needs variances that differ, or a few strong components; where more than 500
-    features are left there is no search, and the status is "gap limit" with the root bound.
     """
-    work = target.problem
-    is_small = work.pencil.size <= SEARCH_LIMIT
-    tree = LevelsetTree(work, work.features) if is_small else None
-    known = options.known
+    work, known = target.problem, options.known
+    tree = LevelsetTree(work, work.features)
     support = known.support if known else find_level_start(work, budget, tree, options)
     value = work.score(support)
     bound = known.bound if known else spectral_upper_bound(work, value)
     outcome = Outcome(support, value, bound, 0, budget.stop())
-    cut = target.cut(value)
-    if bound > cut and outcome.stopped is None:
-        if tree is None:
-            features, outcome.bound = screen_by_traces(work, cut, bound)
-            if features.size <= SEARCH_LIMIT:
-                tree = LevelsetTree(work, features)
-        if tree is not None and outcome.bound > cut:
-            outcome = _search_in_rungs(Search(tree, target, budget, options), outcome)
+    if bound > target.cut(value) and outcome.stopped is None:
+        outcome = _search_in_rungs(Search(tree, target, budget, options), outcome)
     return outcome
 
 
@@ -132,11 +118,10 @@ def _search_in_rungs(search: Search, outcome: Outcome) -> Outcome:
 SOLVER = Solver(
     name="levelset",
     search=search_levelset,
-    summary="exact for the largest eigenvalue (PCA, many classes, CCA): level-set branch and bound",
+    summary="exact for the largest eigenvalue of some 50 features: level-set branch and bound",
     solve=partial(solve_by_tree, "levelset", search_levelset),
     certifies=True,
+    max_features=MAX_FEATURES,
     refuses=seeks_one_direction,
     warm_start=True,
-    screen=screen,
-    on_disk=OnDisk(),
 )
