@@ -30,9 +30,10 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
+from .diagonal import TUNED, tune_root
 from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
-from .weights import Ground
+from .weights import WEIGHTLESS, Ground, WeightProblem
 
 # Above this many features the first branching is done with columns on demand.
 LARGE = 4000
@@ -96,8 +97,30 @@ class PerspectiveTree:
         self.features, self.B, self.stop = features, B, stop
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
+        self.tunable = min(scaled.rank_above_D, TUNED)
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
+
+    def tune(self, cut: float, budget: Budget) -> None:
+        """Find a better diagonal, if there is one part only, of few features."""
+        state, relaxation, bound = self.parts[0]
+        forced, free = (np.flatnonzero(state[self.features] == s) for s in (IN, FREE))
+        need, own, work = self.k - forced.size, self.features[free], np.zeros(1)
+        if len(self.parts) > 1 or not 0 < need < free.size <= self.tunable:
+            return
+        problem = WeightProblem(
+            self.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop
+        )
+        weights = _refill(self.k, state, relaxation)
+        found = tune_root(problem, weights[own], cut)
+        budget.spend(float(work[0]))
+        self.D = found.D
+        weights[own] = found.weights
+        prices = np.where(state == IN, np.inf, 0.0)
+        prices[own] = found.gradient
+        used = np.flatnonzero(weights > WEIGHTLESS)
+        better = Relaxation(found.bound, used, weights[used], prices, relaxation.kth)
+        self.parts = [Branch(better.fixed(cut, state, self.k), better, min(bound, found.bound))]
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         coverage.close(coverage.sizes, coverage.needs)
@@ -188,8 +211,9 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
         return Outcome(support, value, bound, len(parts), stopped)
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
         tree = PerspectiveTree(work, scaled, parts, features, B, stop)
+        tree.tune(cut, budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
-    rounding = 8 * EPS * scaled.cancellation / float(scaled.D.min())
+    rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
     outcome.bound += work.k * (rounding + scaled.left_out)
     return outcome
 
@@ -260,7 +284,7 @@ def _split(
         for choice in (IN, OUT):
             child = state.copy()
             child[j] = choice
-            weights = _refill(problem, child, relaxation)
+            weights = _refill(problem.k, child, relaxation)
             below = relax_all(problem, scaled, child, weights, cut=cut, budget=budget)
             child = below.fixed(cut, child, problem.k)
             parts.append(Branch(child, below, min(bound, below.bound)))
@@ -273,11 +297,11 @@ def _count_in(state: np.ndarray) -> int:
     return int(np.count_nonzero(state == IN))
 
 
-def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
+def _refill(k: int, state: np.ndarray, parent: Relaxation) -> np.ndarray:
     """The parent's weights, shared out anew among the features that are still FREE."""
     free = np.flatnonzero(state == FREE)
     part = parent.weights[free]
-    refill(part, parent.gradient[free], problem.k - _count_in(state))
+    refill(part, parent.gradient[free], k - _count_in(state))
     weights = np.where(state == IN, 1.0, 0.0)
     weights[free] = part
     return weights

@@ -10,7 +10,9 @@ from ....pencil.views cimport (
 )
 from ...linear_kernel cimport top_sum
 from ..coverage_kernel cimport FREE, IN, OUT, record_closed
-from .moves_kernel cimport MARGIN, best_last, branch_position, larger_diagonal, schur_complement
+from .moves_kernel cimport (
+    KEPT, MARGIN, best_last, branch_position, larger_diagonal, schur_complement,
+)
 from .newton_kernel cimport make_scratch, project
 from .relax_kernel cimport Relaxed, evaluate, maximise, maximise_in_parts
 from .weights_kernel cimport WEIGHTLESS, Ground, Scratch, WeightProblem, read_ground
@@ -280,7 +282,7 @@ cdef Visit visit(
         if not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
             old = pick(D, free)
-            new = larger_diagonal(schur_complement(problem), old, pull)
+            new = larger_diagonal(schur_complement(problem), old, pull, KEPT)
             if new.size:
                 put(D, free, new)
                 trial = copy_of(w)
