@@ -117,10 +117,9 @@ cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
             for a in range(f):
                 Q[r][s] += row[a] * line[a]
     for i in range(u):
-        row = B[free[i]]
-        rest = row[free[i]]
+        rest = 1.0
         for a in range(f):
-            C[a] = row[forced[a]]
+            C[a] = B[forced[a]][free[i]]
         solve_lower(U, f, C)
         for a in range(f):
             rest -= C[a] * C[a]
