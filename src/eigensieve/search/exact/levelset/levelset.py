@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -85,6 +86,9 @@ class LevelsetTree:
     def __getstate__(self) -> dict[str, Any]:
         """What `expand` needs, without the problem, which may be much larger."""
         return {name: value for name, value in vars(self).items() if name != "problem"}
+
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Nothing: every node brings what it needs."""
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         doubt = np.array([-np.inf])

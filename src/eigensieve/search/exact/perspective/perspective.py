@@ -6,6 +6,7 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,8 +48,7 @@ class Warm(NamedTuple):
     """What a node remembers of its parent.
 
     The weights that are not zero, a diagonal that was tuned, features with a large gradient; and
-    whether the rows that are kept are not enough: a feature is IN, or should have a weight, that
-    has none.
+    how many rows of B it needs, see `KeptRows.needed`.
     """
 
     where: np.ndarray
@@ -56,7 +56,7 @@ class Warm(NamedTuple):
     tuned: np.ndarray
     diagonal: np.ndarray
     hot: np.ndarray
-    is_short: bool
+    rows: int
 
 
 class Part(NamedTuple):
@@ -125,12 +125,17 @@ class PerspectiveTree:
         """What `expand` needs, without the part, which is about all features."""
         return {name: value for name, value in vars(self).items() if name != "part"}
 
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Get the rows that the nodes need."""
+        self.matrix.grow(max(node.warm.rows for node in nodes), budget)
+
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         warm = node.warm
         first = np.concatenate([warm.where, warm.hot])
-        here, B, spent = self.matrix.of(node.state, self.k, first, warm.is_short)
+        here, B, spent = self.matrix.of(node.state, self.k, first, warm.rows)
         weights, diagonal, hot = self._unpack(warm)
-        H = self.H if B is self.matrix.B else np.ascontiguousarray(self.H[:, here])
+        H = self.H if here is None else np.ascontiguousarray(self.H[:, here])
+        here = np.arange(node.state.size) if here is None else here
         work = np.full(1, spent)
         visited, members, cut, left = search_perspective(
             Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop, work),
@@ -146,21 +151,24 @@ class PerspectiveTree:
         for bound, part, w, D, g in zip(*left):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
-            open_nodes.append(Node(float(bound), state, self._pack(part, w, D, g, here)))
+            open_nodes.append(Node(float(bound), state, self._pack(state, w, D, g, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
         return Expansion(visited, open_nodes, support, cut, float(work[0]))
 
     def _pack(
-        self, state: np.ndarray, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray
+        self, whole: np.ndarray, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray
     ) -> Warm:
-        w, g = (np.where(state == FREE, x, 0.0) for x in (w, g))
-        need = self.k - _count_in(state)
-        top = here[np.argpartition(g, -need)[-need:]] if 0 < need < g.size else here[:0]
-        used, tuned = np.flatnonzero(w), np.flatnonzero(self.D[here] != D)
-        hot = np.flatnonzero(g >= (np.sort(g)[-HOT] if g.size > HOT else 0.0))
-        needed = np.concatenate([top, here[state == IN], here[used]])
-        is_short = self.matrix.is_short(needed)
-        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot], is_short)
+        """For a node with the state ``whole`` of all features; the rest is that of those here."""
+        state = whole[here]
+        is_free, is_in = state == FREE, state == IN
+        g = np.where(is_free, g, 0.0)
+        used, tuned = np.flatnonzero(is_free & (w > 0.0)), np.flatnonzero(self.D[here] != D)
+        ordered, need = np.sort(g), self.k - int(np.count_nonzero(is_in))
+        hot = np.flatnonzero(g >= (ordered[-HOT] if g.size > HOT else 0.0))
+        kth = ordered[-need] if 0 < need <= g.size else np.inf
+        weighty = here[is_in | (is_free & ((w > 0.0) | (g >= kth)))]
+        rows = self.matrix.needed(whole, self.k, weighty)
+        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot], rows)
 
     def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = self.features.size
