@@ -27,7 +27,6 @@ class Looks(Budget):
 
 def test_more_time_never_gives_a_worse_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A branch that time ran out for keeps the bound of its parent."""
-    monkeypatch.setattr(perspective, "LARGE", 50)
     monkeypatch.setattr(relaxation, "STEP_WORK", 1)  # look at the clock after every step
     rng = np.random.default_rng(0)
     y = np.arange(30) % 2
