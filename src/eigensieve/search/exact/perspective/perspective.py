@@ -180,7 +180,7 @@ class PerspectiveTree:
 
 
 def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
-    """The root relaxation, a few branches of it where features are many, and the tree search."""
+    """The root relaxation, and the tree search among the features that survive it."""
     work = target.problem
     known, n_starts = options.known, options.n_starts or 0
     support = known.support if known else find_start(
