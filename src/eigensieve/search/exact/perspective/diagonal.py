@@ -20,7 +20,9 @@ from .weights import WeightProblem
 
 # Up to this many undecided features; a step takes about u^3 times this much, see `Budget.spend`.
 TUNED = 400
-STEP_WORK = 2.0
+STEP_WORK = 1.5
+# The share of a limited effort that all steps may take.
+SHARE = 0.25
 # What an entry may lose of itself in the first step, by what that falls if the step was worth it
 # or was not, and where it ends. It was if it took off so much of what lies above the cut.
 WORTH = 0.005
@@ -39,16 +41,24 @@ class Tuned(NamedTuple):
     gradient: np.ndarray
 
 
-def tune_root(problem: WeightProblem, weights: np.ndarray, cut: float) -> Tuned:
+def tune_root(
+    problem: WeightProblem, weights: np.ndarray, cut: float, most_work: float = np.inf
+) -> Tuned:
     """Steps on the diagonal of the free features as long as the bound falls.
 
-    B must be definite with D taken off, or nothing changes. It ends below the cut, too.
+    B must be definite with D taken off, or nothing changes. It ends below the cut, too, and before
+    a step that would take it beyond ``most_work``.
     """
     free = problem.free
     best, pull = _relaxed(problem, problem.D, weights, cut)
-    S, loss = schur(problem), LOSS
+    step_work, loss = STEP_WORK * free.size**3, LOSS
+    if 3 * step_work > most_work:  # what the complement counts, and one step
+        return best
+    S = schur(problem)
     while loss > LAST_LOSS and best.bound > cut and not problem.stop[0]:
-        problem.work[0] += STEP_WORK * free.size**3
+        if problem.work[0] + step_work > most_work:
+            break
+        problem.work[0] += step_work
         new = tune_diagonal(S, best.D[free], pull + _readiness(problem, best), 1.0 - loss)
         if new.size:
             D = best.D.copy()

@@ -31,7 +31,7 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .diagonal import TUNED, tune_root
+from .diagonal import SHARE, TUNED, tune_root
 from .kept_rows import KeptRows, keep_rows
 from .relaxation import Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
@@ -99,7 +99,7 @@ class PerspectiveTree:
             self.matrix.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop
         )
         weights = _refill(self.k, state, relaxation)
-        found = tune_root(problem, weights[own], cut)
+        found = tune_root(problem, weights[own], cut, SHARE * budget.work_left)
         budget.spend(float(work[0]))
         self.D = found.D
         weights[own] = found.weights
