@@ -22,7 +22,7 @@ from .weights import WeightProblem
 TUNED = 400
 STEP_WORK = 1.5
 # The share of a limited effort that all steps may take.
-SHARE = 0.25
+SHARE = 0.5
 # What an entry may lose of itself in the first step, by what that falls if the step was worth it
 # or was not, and where it ends. It was if it took off so much of what lies above the cut.
 WORTH = 0.005
