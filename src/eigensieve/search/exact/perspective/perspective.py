@@ -92,6 +92,7 @@ class PerspectiveTree:
         """Find a better diagonal, if there are few features."""
         state, relaxation = self.part
         forced, free = (np.flatnonzero(state[self.features] == s) for s in (IN, FREE))
+        free = free[np.argsort(self.features[free])]  # not the hottest first: they would take all
         need, own, work = self.k - forced.size, self.features[free], np.zeros(1)
         if not 0 < need < free.size <= self.tunable:
             return
