@@ -396,6 +396,55 @@ def genes_raw(given: argparse.Namespace) -> None:
     print_rows("Genes, two classes, all probes (log2 of at least 20)", rows, given)
 
 
+def one_against_others(name: str, label: str, shrinkage: float) -> es.Pencil:
+    """Of a table of many classes, as log2 of at least 20, every column standardised."""
+    with np.load(data_folder() / f"{name}.npz") as file:
+        X, y = np.log2(np.maximum(file["X"].astype(np.float64), 20.0)), file["y"] == label
+    deviation = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    return es.lda_pencil(X, y, shrinkage=shrinkage)
+
+
+def genes_wide(given: argparse.Namespace) -> None:
+    labels = {
+        "fibrosarcoma": "fibrosarcoma",
+        "lipoma": "lipoma",
+        "MPNST": "malignant peripheral nerve sheath tumor",
+        "myxoid": "myxoid liposarcoma",
+    }
+    pencils: dict[str, Callable[[], es.Pencil]] = {
+        "prostate_raw": partial(lda, "prostate_raw", 0.33),
+        "planted, 100 rows, p = 22,000": partial(planted_pencil, 22_000, 0.33),
+    }
+    pencils |= {
+        f"nakayama, {short}": partial(one_against_others, "nakayama", label, 0.33)
+        for short, label in labels.items()
+    }
+    rows = [
+        Row(label, pencil, 10, "trace", gap_bar=0.01, quick=label == "prostate_raw")
+        for label, pencil in pencils.items()
+    ]
+    print_rows("Two classes, 12,600 and 22,283 probes, s = .33 (bars: gap after 60 s)", rows, given)
+
+
+def tall_pencil(by_factors: bool) -> es.Pencil:
+    """A regression on 300 columns that share five factors, 1,000 rows, ridge 10."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 300)) + rng.normal(size=(1000, 5)) @ rng.normal(size=(5, 300))
+    X -= X.mean(axis=0)
+    y = X[:, :30].sum(axis=1) + 5 * rng.normal(size=1000)
+    pencil = es.FactorPencil((y @ X)[None, :] / np.sqrt(1000), X, np.full(300, 10.0))
+    return pencil if by_factors else es.Pencil(pencil.A, pencil.B)
+
+
+def tall(given: argparse.Namespace) -> None:
+    rows = [
+        Row(form, partial(tall_pencil, form == "factors"), 10, "trace", bar=5, limit=40, quick=True)
+        for form in ("matrices", "factors")
+    ]
+    print_rows("More rows than columns, 1,000 x 300: by factors as by matrices", rows, given)
+
+
 def genes_auto(given: argparse.Namespace) -> None:
     rows = [
         Row(f"{name}, s = auto", partial(lda, name, "auto"), k, "trace", limit=60)
@@ -564,8 +613,8 @@ def growth_n(given: argparse.Namespace) -> None:
     print_rows("Growth with n, k = n/2", rows, given)
 
 
-def planted_pencil(p: int) -> es.Pencil:
-    return es.lda_pencil(*planted(100, p, 2, 0), shrinkage=0.5)
+def planted_pencil(p: int, shrinkage: float = 0.5) -> es.Pencil:
+    return es.lda_pencil(*planted(100, p, 2, 0), shrinkage=shrinkage)
 
 
 def growth_p(given: argparse.Namespace) -> None:
@@ -590,6 +639,8 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], None]] = {
     "sonar-path": sonar_path,
     "genes": genes,
     "genes-raw": genes_raw,
+    "genes-wide": genes_wide,
+    "tall": tall,
     "logdet": logdet,
     "pca": pca,
     "pca-genes": pca_genes,

@@ -42,3 +42,21 @@ def test_what_solvers_ask_is_the_same_of_matrices_and_of_factors(rows_of_W: int)
             scaled = pencil.with_identity_B(root)
             assert scaled.has_identity_B
             np.testing.assert_allclose(scaled.A, kept.A / np.sqrt(np.outer(d, d)))
+
+
+@pytest.mark.parametrize("m", [5, 9, 40])
+def test_the_diagonal_below_takes_what_the_rows_allow(
+    m: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(m)
+    scale = 10.0 ** rng.uniform(-3, 3, size=8)
+    W, d = rng.normal(size=(m, 8)) * scale, rng.uniform(0.1, 1, size=8) * np.square(scale)
+    pencil = es.FactorPencil(rng.normal(size=(1, 8)), W, d)
+    root = np.sqrt(pencil.diag_B)
+    unit = pencil.B / np.outer(root, root)
+    D = pencil.diagonal_below / pencil.diag_B
+    assert np.linalg.eigvalsh(unit - np.diag(D))[0] >= -1e-14  # without rows enough it is 0
+    least = np.linalg.eigvalsh((W / root).T @ (W / root))[0] if m >= 8 else 0.0
+    np.testing.assert_allclose(D, d / pencil.diag_B + least, rtol=1e-9)
+    monkeypatch.setattr("eigensieve.pencil.factor_pencil.GRAM_WORK", 8 * 8 * m - 1)
+    np.testing.assert_array_equal(es.FactorPencil(pencil.H, W, d).diagonal_below, d)

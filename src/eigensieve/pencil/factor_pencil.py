@@ -25,6 +25,9 @@ EXACT_SCALE = 3000
 DENSE_ENTRIES = 2**24
 # A pair of features as negative as this, relatively, is no round-off.
 SURELY = 1e-3
+# W'W is looked at in full, where it has full rank, up to this size and this much arithmetic.
+GRAM_LIMIT = 1500
+GRAM_WORK = 2e10
 
 
 class FactorPencil(Pencil):
@@ -111,7 +114,17 @@ class FactorPencil(Pencil):
 
     @cached_property
     def diagonal_below(self) -> np.ndarray:
-        return self.d
+        return self.d + self._least_of_rows() * self.diag_B
+
+    def _least_of_rows(self) -> float:
+        """The smallest eigenvalue of W'W where diag(B) = 1, if it has one above 0 that is cheap."""
+        m, p = self.W.shape
+        if not 0 < p <= min(m, GRAM_LIMIT) or m * p * p > GRAM_WORK:
+            return 0.0
+        W = self.W / np.sqrt(self.diag_B)
+        gram = W.inner() if isinstance(W, RowFactor) else W.T @ W
+        rounding = EPS * p * (m + 8)  # of sums of m products, and of the decomposition
+        return max(float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]) - rounding, 0.0)
 
     def _refuse_dense(self) -> None:
         if self.size > DENSE_LIMIT:

@@ -30,6 +30,11 @@ class WorkingArrays:
         )
 
     @cached_property
+    def diagonal_below(self) -> Any:
+        """Of the pencil, on the device."""
+        return like(self._pencil.diagonal_below, self.W)
+
+    @cached_property
     def factor_A(self) -> Any:
         """H with A = H'H; its few rows are held on both sides."""
         return like(self._pencil.factor_A, self.W)

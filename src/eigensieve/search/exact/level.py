@@ -5,10 +5,12 @@ No set exceeds the level exactly if N is positive semidefinite on every set.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...pencil.budget import Budget
 from ...pencil.criteria import EPS, spd_inverse, surely_below
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
@@ -46,6 +48,9 @@ class LevelTree:
         coverage.close(coverage.sizes, coverage.needs)
         coverage.close(left, coverage.needs, -1)
         return [Node(np.inf, state)]
+
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Nothing: every node brings what it needs."""
 
     def __getstate__(self) -> dict[str, Any]:
         """What `expand` needs, without the problem, which may be much larger."""

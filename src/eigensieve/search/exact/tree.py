@@ -108,6 +108,10 @@ class Tree(Protocol):
         """The whole problem, or what is left of it; what was fixed goes to the coverage count."""
         ...
 
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """What the nodes of a round have in common, by one thread, before they are expanded."""
+        ...
+
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         """Search below a node, depth first: some hundredths of a second.
 
@@ -193,6 +197,7 @@ class Search:
                 return stopped
             size = self._affordable(ROUND if n_rounds < MAX_SMALL_ROUNDS else WIDE_ROUND)
             batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
+            self.tree.prepare(batch, self.budget)
             found = []
             for node, result in zip(batch, self._expand_all(batch, each)):
                 if result is None:  # the time was up before its turn

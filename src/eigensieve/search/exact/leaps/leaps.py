@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -72,6 +73,9 @@ class LeapsTree:
     def roots(self, coverage: CoverageCount) -> list[Node]:
         """All features free but those that must be chosen."""
         return [Node(np.inf, self._root)]
+
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Nothing: every node brings what it needs."""
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         """Search below a node, until its number of nodes is reached; see node_kernel.pyx."""

@@ -8,6 +8,8 @@ from .newton_kernel cimport curvature, make_scratch, with_free
 from .relax_kernel cimport evaluate, log_determinant
 from .weights_kernel cimport WEIGHTLESS, Scratch, read_problem
 
+globals()["KEPT"] = KEPT  # for Python as well
+
 
 cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:
     """B on the free features, after the forced ones are eliminated; nan if these are dependent."""
@@ -39,11 +41,11 @@ cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:
 
 
 cdef NewVector[double] larger_diagonal(
-    Matrix[double] S, Vector[double] D, Vector[double] pull
+    Matrix[double] S, Vector[double] D, Vector[double] pull, double keep
 ) noexcept nogil:
     """A larger diagonal below S (in the order of matrices) where ``pull`` says that it helps.
 
-    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= .995 of what it was. An
+    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= ``keep`` of what it was. An
     empty vector if rounding spoils it.
     """
     cdef Index u = D.size, a, b, i, j
@@ -52,7 +54,7 @@ cdef NewVector[double] larger_diagonal(
     cdef Vector[double] line
     cdef double mu = 0.0, delta, factor, step
     for i in range(u):
-        low[i] = 0.995 * D[i]
+        low[i] = keep * D[i]
     new = copy_of(low)
     for i in range(u):
         M[i].part(i, u).assign(S[i].part(i, u))
@@ -115,10 +117,9 @@ cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
             for a in range(f):
                 Q[r][s] += row[a] * line[a]
     for i in range(u):
-        row = B[free[i]]
-        rest = row[free[i]]
+        rest = 1.0
         for a in range(f):
-            C[a] = row[forced[a]]
+            C[a] = B[forced[a]][free[i]]
         solve_lower(U, f, C)
         for a in range(f):
             rest -= C[a] * C[a]
@@ -199,7 +200,9 @@ cdef Index branch_position(WeightProblem& problem, Vector[double] w) noexcept no
 
 
 ctypedef NewMatrix[double] (*Schur)(WeightProblem&) except + nogil
-ctypedef NewVector[double] (*Tune)(Matrix[double], Vector[double], Vector[double]) except + nogil
+ctypedef NewVector[double] (*Tune)(
+    Matrix[double], Vector[double], Vector[double], double
+) except + nogil
 ctypedef Index (*Choose)(WeightProblem&, Vector[double]) except + nogil
 
 
@@ -212,13 +215,13 @@ def schur(problem):
     return array_of_matrix(S)
 
 
-def tune_diagonal(S, D, pull):
+def tune_diagonal(S, D, pull, double keep=KEPT):
     """`larger_diagonal` of arrays."""
     cdef Matrix[double] left = matrix(S)
     cdef Vector[double] old = vector(D), helps = vector(pull)
     cdef NewVector[double] new
     with nogil:
-        new = (<Tune> larger_diagonal)(left, old, helps)
+        new = (<Tune> larger_diagonal)(left, old, helps, keep)
     return array_of(new)
 
 

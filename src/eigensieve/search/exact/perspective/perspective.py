@@ -6,6 +6,7 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -30,21 +31,12 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil, relax_all
+from .diagonal import SHARE, TUNED, tune_root
+from .kept_rows import KeptRows, keep_rows
+from .relaxation import Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
-from .weights import Ground
+from .weights import WEIGHTLESS, Ground, WeightProblem
 
-# Above this many features the first branching is done with columns on demand.
-LARGE = 4000
-# More are not searched: their matrix would take more than 800 MB.
-MAX_FEATURES = 10_000
-MAX_ROOT_NODES = 256
-# The share of a limited effort that this may take: where a matrix could be had, and where not.
-SPLITTING = (0.25, 0.5)
-# Rows of that matrix between two looks at the clock.
-STRIP = 500
-# Up to this many a subproblem gets a matrix of its own, which stays in the cache.
-COMPACT = 250
 CHUNK = 16
 # Features with the largest gradients that a node remembers.
 HOT = 80
@@ -55,7 +47,8 @@ ROUNDINGS = 8
 class Warm(NamedTuple):
     """What a node remembers of its parent.
 
-    The weights that are not zero, a diagonal that was tuned, features with a large gradient.
+    The weights that are not zero, a diagonal that was tuned, features with a large gradient; and
+    how many rows of B it needs, see `KeptRows.needed`.
     """
 
     where: np.ndarray
@@ -63,22 +56,18 @@ class Warm(NamedTuple):
     tuned: np.ndarray
     diagonal: np.ndarray
     hot: np.ndarray
+    rows: int
 
 
-class Branch(NamedTuple):
-    """A part of the problem before there is a tree: state and relaxation over all features.
-
-    ``bound`` is that of the relaxation or of the parent's, whichever is smaller: a limit may have
-    ended the relaxation early.
-    """
+class Part(NamedTuple):
+    """The problem before there is a tree: state and relaxation over all features."""
 
     state: np.ndarray
     relaxation: Relaxation
-    bound: float
 
 
 class PerspectiveTree:
-    """The features that may matter in any of the parts, with their matrix."""
+    """The features that may matter, with their matrix; those that matter most come first."""
 
     name = "perspective"
 
@@ -86,45 +75,69 @@ class PerspectiveTree:
         self,
         problem: Problem,
         scaled: ScaledPencil,
-        parts: list[Branch],
-        features: np.ndarray,
-        B: np.ndarray,
+        part: Part,
+        matrix: KeptRows,
         stop: np.ndarray,
     ) -> None:
         self.k, self.logdet = problem.k, problem.criterion == "logdet"
-        self.parts = parts
-        self.features, self.B, self.stop = features, B, stop
+        self.part, self.matrix, self.stop = part, matrix, stop
+        self.features = matrix.features
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
+        self.tunable = min(scaled.rank_above_D, TUNED)
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
+    def tune(self, cut: float, budget: Budget) -> None:
+        """Find a better diagonal, if there are few features."""
+        state, relaxation = self.part
+        forced, free = (np.flatnonzero(state[self.features] == s) for s in (IN, FREE))
+        free = free[np.argsort(self.features[free])]  # not the hottest first: they would take all
+        need, own, work = self.k - forced.size, self.features[free], np.zeros(1)
+        if not 0 < need < free.size <= self.tunable:
+            return
+        problem = WeightProblem(
+            self.matrix.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop
+        )
+        weights = _refill(self.k, state, relaxation)
+        found = tune_root(problem, weights[own], cut, SHARE * budget.work_left)
+        budget.spend(float(work[0]))
+        self.D = found.D
+        weights[own] = found.weights
+        prices = np.where(state == IN, np.inf, 0.0)
+        prices[own] = found.gradient
+        used = np.flatnonzero(weights > WEIGHTLESS)
+        bound = min(found.bound, relaxation.bound)
+        better = Relaxation(bound, used, weights[used], prices, relaxation.kth)
+        self.part = Part(better.fixed(cut, state, self.k), better)
+
     def roots(self, coverage: CoverageCount) -> list[Node]:
+        state, relaxation = self.part
         coverage.close(coverage.sizes, coverage.needs)
-        nodes = []
-        for state, relaxation, bound in self.parts:
-            left = np.array([np.count_nonzero(state == FREE)])
-            coverage.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
-            weights = np.where(state == FREE, relaxation.weights, 0.0)[self.features]
-            gradient = np.where(state == FREE, relaxation.gradient, 0.0)[self.features]
-            warm = self._pack(weights, self.D, gradient)
-            nodes.append(Node(bound, state[self.features], warm))
+        left = np.array([np.count_nonzero(state == FREE)])
+        coverage.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
         self._strides = coverage.strides
-        return nodes
+        own, every = state[self.features], np.arange(self.features.size)
+        weights = np.where(own == FREE, relaxation.weights[self.features], 0.0)
+        gradient = relaxation.gradient[self.features]
+        return [Node(relaxation.bound, own, self._pack(own, weights, self.D, gradient, every))]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What `expand` needs, without the parts, which are about all features."""
-        return {name: value for name, value in vars(self).items() if name != "parts"}
+        """What `expand` needs, without the part, which is about all features."""
+        return {name: value for name, value in vars(self).items() if name != "part"}
+
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Get the rows that the nodes need."""
+        self.matrix.grow(max(node.warm.rows for node in nodes), budget)
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
-        weights, diagonal, hot = self._unpack(node.warm)
-        here = np.flatnonzero(node.state != OUT)
-        if here.size > COMPACT:
-            here = np.arange(node.state.size)
-            B, H = self.B, self.H
-        else:
-            B, H = self.B[np.ix_(here, here)], np.ascontiguousarray(self.H[:, here])
-        work = np.full(1, WORK_OF_ENTRY * here.size**2 if here.size <= COMPACT else 0.0)
+        warm = node.warm
+        first = np.concatenate([warm.where, warm.hot])
+        here, B, spent = self.matrix.of(node.state, self.k, first, warm.rows)
+        weights, diagonal, hot = self._unpack(warm)
+        H = self.H if here is None else np.ascontiguousarray(self.H[:, here])
+        here = np.arange(node.state.size) if here is None else here
+        work = np.full(1, spent)
         visited, members, cut, left = search_perspective(
             Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop, work),
             node.state[here],
@@ -139,17 +152,24 @@ class PerspectiveTree:
         for bound, part, w, D, g in zip(*left):
             state = np.full(self.features.size, OUT, dtype=np.int8)
             state[here] = part
-            open_nodes.append(Node(float(bound), state, self._pack(w, D, g, here)))
+            open_nodes.append(Node(float(bound), state, self._pack(state, w, D, g, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
         return Expansion(visited, open_nodes, support, cut, float(work[0]))
 
     def _pack(
-        self, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray | None = None
+        self, whole: np.ndarray, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray
     ) -> Warm:
-        here = np.arange(w.size) if here is None else here
-        used, tuned = np.flatnonzero(w), np.flatnonzero(self.D[here] != D)
-        hot = np.flatnonzero(g >= (np.sort(g)[-HOT] if g.size > HOT else 0.0))
-        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot])
+        """For a node with the state ``whole`` of all features; the rest is that of those here."""
+        state = whole[here]
+        is_free, is_in = state == FREE, state == IN
+        g = np.where(is_free, g, 0.0)
+        used, tuned = np.flatnonzero(is_free & (w > 0.0)), np.flatnonzero(self.D[here] != D)
+        ordered, need = np.sort(g), self.k - int(np.count_nonzero(is_in))
+        hot = np.flatnonzero(g >= (ordered[-HOT] if g.size > HOT else 0.0))
+        kth = ordered[-need] if 0 < need <= g.size else np.inf
+        weighty = here[is_in | (is_free & ((w > 0.0) | (g >= kth)))]
+        rows = self.matrix.needed(whole, self.k, weighty)
+        return Warm(here[used], w[used], here[tuned], D[tuned], here[hot], rows)
 
     def _unpack(self, warm: Warm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = self.features.size
@@ -161,7 +181,7 @@ class PerspectiveTree:
 
 
 def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
-    """The root relaxation, a few branches of it where features are many, and the tree search."""
+    """The root relaxation, and the tree search among the features that survive it."""
     work = target.problem
     known, n_starts = options.known, options.n_starts or 0
     support = known.support if known else find_start(
@@ -179,36 +199,18 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     cut = target.cut(value)
     if root.bound <= cut and not options.audit:
         return Outcome(support, value, root.bound, 1, None)
-    parts = _split(work, scaled, root, cut, budget)
-    features = features_of(parts)
-    B = _matrix(scaled, features, budget) if features.size <= MAX_FEATURES else None
-    if B is None:
-        bound = max(part.bound for part in parts)
+    part = Part(root.fixed(cut, start_state(work), work.k), root)
+    matrix = keep_rows(scaled, root, part.state, work.k, budget)
+    if matrix is None:
         stopped = budget.stop() or Status.GAP_LIMIT
-        return Outcome(support, value, bound, len(parts), stopped)
+        return Outcome(support, value, root.bound, 1, stopped)
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
-        tree = PerspectiveTree(work, scaled, parts, features, B, stop)
+        tree = PerspectiveTree(work, scaled, part, matrix, stop)
+        tree.tune(cut, budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
-    rounding = 8 * EPS * scaled.cancellation / float(scaled.D.min())
+    rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
     outcome.bound += work.k * (rounding + scaled.left_out)
     return outcome
-
-
-def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
-    """B of the features, or None if a limit comes first: thousands take their time."""
-    B = np.empty((features.size, features.size))
-    for first in range(0, features.size, STRIP):
-        if budget.stop() is not None:
-            return None
-        strip = slice(first, first + STRIP)
-        budget.spend(WORK_OF_ENTRY * B[strip].size)
-        B[strip] = scaled.rows(features[strip], features)
-    return B
-
-
-def features_of(parts: list[Branch]) -> np.ndarray:
-    """The features that are not OUT of every part."""
-    return np.flatnonzero(np.any([part.state != OUT for part in parts], axis=0))
 
 
 def _indicator(problem: Problem, support: np.ndarray) -> np.ndarray:
@@ -239,45 +241,15 @@ def _best_rounding(
     return support
 
 
-def _split(
-    problem: Problem, scaled: ScaledPencil, root: Relaxation, cut: float, budget: Budget
-) -> list[Branch]:
-    """Branch until the parts together need few enough features for a common matrix."""
-    parts = [Branch(root.fixed(cut, start_state(problem), problem.k), root, root.bound)]
-    work = budget.work_left
-    while (size := features_of(parts).size) > LARGE and len(parts) < MAX_ROOT_NODES:
-        share = SPLITTING[int(size > MAX_FEATURES)]
-        if budget.stop() is not None or budget.work_left < (1.0 - share) * work < np.inf:
-            break
-        worst = max(range(len(parts)), key=lambda i: parts[i].bound)
-        state, relaxation, bound = parts[worst]
-        free = np.flatnonzero(state == FREE)
-        if bound <= cut or not 0 < problem.k - _count_in(state) < free.size:
-            break  # the worst is closed: so are all
-        del parts[worst]
-        w = relaxation.weights[free]
-        j = int(free[np.argmax(w * (1 - w))])
-        for choice in (IN, OUT):
-            child = state.copy()
-            child[j] = choice
-            weights = _refill(problem, child, relaxation)
-            below = relax_all(problem, scaled, child, weights, cut=cut, budget=budget)
-            child = below.fixed(cut, child, problem.k)
-            parts.append(Branch(child, below, min(bound, below.bound)))
-        top = max(part.bound for part in parts)
-        budget.report("perspective", "root", len(parts), bound=top)
-    return parts
-
-
 def _count_in(state: np.ndarray) -> int:
     return int(np.count_nonzero(state == IN))
 
 
-def _refill(problem: Problem, state: np.ndarray, parent: Relaxation) -> np.ndarray:
+def _refill(k: int, state: np.ndarray, parent: Relaxation) -> np.ndarray:
     """The parent's weights, shared out anew among the features that are still FREE."""
     free = np.flatnonzero(state == FREE)
     part = parent.weights[free]
-    refill(part, parent.gradient[free], problem.k - _count_in(state))
+    refill(part, parent.gradient[free], k - _count_in(state))
     weights = np.where(state == IN, 1.0, 0.0)
     weights[free] = part
     return weights

@@ -18,6 +18,7 @@ cdef Relaxed maximise(
     WeightProblem& problem, Vector[double] w, double cut, Index max_iter, double solved,
     double hopeless,
 ) noexcept nogil
+cdef Index count_at_hand(WeightProblem& problem) noexcept nogil
 cdef Relaxed maximise_in_parts(
     WeightProblem& problem, Vector[double] w, Vector[double] guess, double cut, Index max_iter,
     double solved, double hopeless,

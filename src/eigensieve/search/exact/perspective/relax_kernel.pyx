@@ -103,7 +103,7 @@ cdef (double, Index) evaluate(
             U[a][a] += D[free[i]] * (1.0 / w[i] - 1.0)
             a += 1
     # only roughly what it takes: the same for the same problem, and about a nanosecond each
-    problem.work[0] += t * t * (t / 6.0 + c) + c * (<double> t * (B.rows if 4 * u > B.rows else u))
+    problem.work[0] += t * t * (t / 6.0 + c) + c * (<double> t * (H.columns if 4 * u > H.columns else u))
     problem.work[0] += <double> c * c * (u + t + c)
     if not factorize(U, t, 0.0):
         return NAN, t
@@ -142,7 +142,7 @@ cdef void price(
     cdef Matrix[double] B = problem.B, H = problem.H, X = scratch.X, Y = scratch.Y
     cdef Vector[double] D = problem.D, row, line, y
     cdef Vector[Index] free = problem.free, T = scratch.T
-    cdef Index c = H.rows, u = free.size, n = B.rows, a, i, j, r
+    cdef Index c = H.rows, u = free.size, n = H.columns, a, i, j, r
     cdef NewMatrix[double] whole
     cdef double x, D_i, root
     if 4 * u > n:  # whole rows are several times faster than picking entries from them
@@ -297,15 +297,25 @@ cdef (double, Index) improve(
     return evaluate(problem, w, scratch, g)
 
 
+cdef Index count_at_hand(WeightProblem& problem) noexcept nogil:
+    """How many of the free features, the first of them, have their row of B at hand."""
+    cdef Index m = problem.free.size
+    while m > 0 and problem.free[m - 1] >= problem.B.rows:
+        m -= 1
+    return m
+
+
 cdef Relaxed maximise_in_parts(
     WeightProblem& problem, Vector[double] w, Vector[double] guess, double cut, Index max_iter,
     double solved, double hopeless,
 ) noexcept nogil:
     """`maximise` where most features never matter: solve for some, price all, let violators in.
 
-    ``guess`` is a gradient from nearby (the parent's): it says which ones to begin with.
+    ``guess`` is a gradient from nearby (the parent's): it says which ones to begin with. Features
+    whose row of B is not at hand get no weight; they count in the bound as all do.
     """
     cdef Index u = problem.free.size, few = max(WORKING_SET, 5 * problem.need), i
+    cdef Index m = count_at_hand(problem)
     cdef NewVector[double] g, some
     cdef NewVector[Flag] is_in
     cdef NewVector[Index] part, part_free
@@ -314,15 +324,15 @@ cdef Relaxed maximise_in_parts(
     cdef Relaxed found, part_found
     cdef double bar, value = NAN, bound, kth
     cdef bint late
-    if u <= 2 * few:
+    if u <= 2 * few and m == u:
         return maximise(problem, w, cut, max_iter, solved, hopeless)
     g = copy_of(guess)
     is_in = NewVector[Flag](u, False)
     found.bound = INFINITY
     found.gradient, found.pull = NewVector[double](u, 0.0), NewVector[double](u, 0.0)
     for _ in range(10):
-        bar = value_at_rank(g, u - few)
-        for i in range(u):
+        bar = value_at_rank(g.part(0, m), m - few) if m > few else -INFINITY
+        for i in range(m):
             if w[i] > WEIGHTLESS or g[i] >= bar:
                 is_in[i] = True
         part = where[Flag](is_in, True)
@@ -342,7 +352,7 @@ cdef Relaxed maximise_in_parts(
             found.bound = bound
             found.gradient.assign(g)
         late = False
-        for i in range(u):
+        for i in range(m):
             if not is_in[i] and g[i] > kth:
                 late = True
         if (

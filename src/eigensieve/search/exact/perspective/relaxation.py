@@ -107,6 +107,12 @@ class ScaledPencil:
         """The diagonal that the relaxation starts from, for all features."""
         return self.diagonal(slice(None))
 
+    @property
+    def rank_above_D(self) -> int:
+        """The rank of what B has beside a diagonal is not larger."""
+        factors = self.pencil.factors
+        return self.size if factors is None else len(factors.W)
+
     def scale(self, index: np.ndarray | slice) -> np.ndarray:
         """1 / sqrt(diag(B)) of some features."""
         return 1.0 / np.sqrt(self.pencil.diag_B[index])
@@ -118,7 +124,7 @@ class ScaledPencil:
     def diagonal(self, index: np.ndarray | slice) -> np.ndarray:
         """Some entries of D."""
         if self.pencil.factors:
-            return self.pencil.factors.d[index] / self.pencil.diag_B[index] * (1 - SAFE)
+            return self.pencil.diagonal_below[index] / self.pencil.diag_B[index] * (1 - SAFE)
         return self._least[index]
 
     @cached_property
@@ -152,7 +158,7 @@ class ScaledPencil:
         return part.diag_A / part.diag_B
 
     def columns(self, index: np.ndarray) -> np.ndarray | None:
-        """Some columns of W with B = W'W + diag(D); None where B is dense."""
+        """Some columns of W with B = W'W + a diagonal; None where B is dense."""
         if not self.pencil.factors:
             return None
         return self.pencil.factors.W[:, index] * self.scale(index)
@@ -171,11 +177,11 @@ class ScaledPencil:
         # the scales cancel: (H_j - X B_Tj) / sqrt(D_j) is the same in the units of the pencil
         Z = X @ W_T.T
         here, G = self.here, G / (1 - SAFE)
-        return price_columns(self._working_factor, here.W, Z, G, here.d)
+        return price_columns(self._working_factor, here.W, Z, G, here.diagonal_below)
 
 
 def price_columns(H: Any, W: Any, Z: np.ndarray, G: np.ndarray, d: Any) -> Any:
-    """y' G y / d for every column y of H - Z W."""
+    """y' G y / d for every column y of H - Z W, d a diagonal below B."""
     if is_device_array(W):
         Y = H - like(Z, W) @ W
         return namespace(W).sum(Y * (like(G, W) @ Y), axis=0) / d

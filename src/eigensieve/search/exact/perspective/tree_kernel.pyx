@@ -10,9 +10,11 @@ from ....pencil.views cimport (
 )
 from ...linear_kernel cimport top_sum
 from ..coverage_kernel cimport FREE, IN, OUT, record_closed
-from .moves_kernel cimport MARGIN, best_last, branch_position, larger_diagonal, schur_complement
+from .moves_kernel cimport (
+    KEPT, MARGIN, best_last, branch_position, larger_diagonal, schur_complement,
+)
 from .newton_kernel cimport make_scratch, project
-from .relax_kernel cimport Relaxed, evaluate, maximise, maximise_in_parts
+from .relax_kernel cimport Relaxed, count_at_hand, evaluate, maximise, maximise_in_parts
 from .weights_kernel cimport WEIGHTLESS, Ground, Scratch, WeightProblem, read_ground
 
 from .weights import OpenNodes
@@ -20,6 +22,11 @@ from .weights import OpenNodes
 cdef enum:
     TUNE_LIMIT = 60  # up to this many undecided features the diagonal is tuned for the node
     MAX_ITER = 60
+    COMPACT = 250  # up to this many features a node gets a matrix of its own
+    CLOSED = -1  # in place of a feature to branch on
+    POSTPONED = -2  # until there is a matrix with what the node needs
+
+globals()["COMPACT"] = COMPACT  # for Python as well
 
 cdef extern from *:
     """
@@ -42,7 +49,7 @@ cdef cppclass Found:
 
 
 cdef cppclass Visit:
-    """Of one node: bound, feature to branch on (-1: closed), value and set of a better one."""
+    """Of one node: bound, feature to branch on (or CLOSED, POSTPONED), value and set of a better."""
     double bound
     Index branch
     double value
@@ -127,9 +134,11 @@ cdef Found search_below(
 
     Without a horizon (-inf) it goes depth first. Returns the number visited, the members of
     the best set above the cut (or none), the final cut, and the open nodes. ``hot`` is larger for
-    features that are likely to matter: a gradient, or a guess.
+    features that are likely to matter: a gradient, or a guess. Nodes that are postponed wait at
+    the end of the stack's memory.
     """
     cdef Index n = state.size, room = max_nodes + 2, n_open = 1, visited = 0, top, last, i
+    cdef Index aside = room
     cdef NewMatrix[Flag] states = NewMatrix[Flag](room, n)
     cdef NewMatrix[double] all_w = NewMatrix[double](room, n), all_D = NewMatrix[double](room, n)
     cdef NewMatrix[double] all_g = NewMatrix[double](room, n)
@@ -171,6 +180,13 @@ cdef Found search_below(
         if node.value > best and node.members.size:
             best, members = node.value, node.members
             cut = max(cut, node.value + step)
+        if node.branch == POSTPONED:
+            aside -= 1
+            states[aside].assign(now)
+            all_w[aside].assign(w_now)
+            all_D[aside].assign(D_now)
+            all_g[aside].assign(g_now)
+            bounds[aside] = node.bound
         if node.branch < 0:
             continue
         for choice in range(OUT, IN + 1, 2):  # the one that takes it is on top, hence first
@@ -182,6 +198,14 @@ cdef Found search_below(
             bounds[n_open] = node.bound
             all_w[n_open][node.branch] = 0.0
             n_open += 1
+    while aside < room:
+        states[n_open].assign(states[aside])
+        all_w[n_open].assign(all_w[aside])
+        all_D[n_open].assign(all_D[aside])
+        all_g[n_open].assign(all_g[aside])
+        bounds[n_open] = bounds[aside]
+        n_open += 1
+        aside += 1
     found.visited, found.members, found.cut = visited, members, cut
     found.bounds = copy_of(bounds.part(0, n_open))
     found.states = copy_of_matrix(states.part(0, n_open))
@@ -202,11 +226,11 @@ cdef Visit visit(
     Ground& ground, Vector[Flag] state, Vector[double] weights, Vector[double] D,
     Vector[double] gradient, double bound, double cut, double step,
 ) noexcept nogil:
-    """Work on one node: bound, feature to branch on (-1: closed), value and set of a better one.
+    """Work on one node: see Visit.
 
     State, weights, the diagonal D and the gradient become those of what is left of the node.
     """
-    cdef Index k = ground.k, place, n_fixed, i
+    cdef Index k = ground.k, place, n_fixed, m, i
     cdef Vector[Index] counts = ground.counts
     cdef Matrix[Index] strides = ground.strides
     cdef NewVector[Index] size = NewVector[Index](1), need = NewVector[Index](1)
@@ -215,18 +239,23 @@ cdef Visit visit(
     cdef WeightProblem problem
     cdef Relaxed relaxed
     cdef Visit node
-    cdef bint is_tuned = False, matters
+    cdef bint is_tuned = False, is_square = ground.B.rows == ground.B.columns, matters
     cdef double margin, value, ceiling, ub, least = INFINITY
     for i in range(D.size):
         least = min(least, D[i])
     margin = MARGIN + 8.0 * k * EPS / least
-    node.branch, node.value = -1, -INFINITY
+    node.branch, node.value = CLOSED, -INFINITY
     while True:
         forced, free = where(state, <Flag> IN), where(state, <Flag> FREE)
         size[0], need[0] = free.size, k - forced.size
         node.bound = bound
         if bound <= cut or need[0] < 0 or free.size < need[0]:
             record_closed(counts, strides, size, need, 1)
+            return node
+        problem = make_weights(ground, D, forced, free, need[0])
+        m = count_at_hand(problem)
+        if not is_square and (forced.size + free.size <= COMPACT or m <= 2 * need[0]):
+            node.branch = POSTPONED
             return node
         if need[0] == 0 or free.size == need[0]:
             chosen = forced
@@ -239,7 +268,6 @@ cdef Visit visit(
                 node.value, node.members = ceiling, chosen
             record_closed(counts, strides, size, need, 1)
             return node
-        problem = make_weights(ground, D, forced, free, need[0])
         if need[0] == 1:
             value, place = best_last(problem)
             if value < INFINITY:
@@ -249,7 +277,7 @@ cdef Visit visit(
                 record_closed(counts, strides, size, need, 1)
                 return node
         w, g = pick(weights, free), pick(gradient, free)
-        refill_weights(w, g, need[0])
+        refill_weights(w.part(0, m), g.part(0, m), need[0])
         relaxed = maximise_in_parts(problem, w, g, cut, MAX_ITER, SOLVED, HOPELESS)
         ub, g, pull = relaxed.bound, relaxed.gradient, relaxed.pull
         put(gradient, free, g)
@@ -258,14 +286,15 @@ cdef Visit visit(
         put(weights, free, w)
         if bound <= cut:
             continue
-        chosen = join[Index](forced, pick(free, heaviest(w, g, need[0]).part(0, need[0])))
+        left = heaviest(w.part(0, m), g.part(0, m), need[0])
+        chosen = join[Index](forced, pick(free, left.part(0, need[0])))
         value, _ = score_set(ground, chosen)
         if value > cut and value > node.value:
             node.value, node.members = value, chosen
             cut = value + step
             if bound <= cut:
                 continue
-        n_fixed, matters = fix(state, free, w, g, ub, cut, need[0])
+        n_fixed, matters = fix(state, free, w, g, ub, cut, need[0], m)
         if n_fixed:
             record_closed(counts, strides, size, need, 1)
             left = where(pick(state, free), <Flag> FREE)
@@ -274,13 +303,15 @@ cdef Visit visit(
             record_closed(counts, strides, size, need, -1)
             if matters or need[0] <= 1 or free.size <= need[0]:
                 continue
+            if not is_square and forced.size + free.size <= COMPACT:
+                continue
             # the relaxation is the same without them
             w, g, pull = pick(w, left), pick(g, left), pick(pull, left)
             problem = make_weights(ground, D, forced, free, need[0])
-        if not is_tuned and free.size <= TUNE_LIMIT:
+        if is_square and not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
             old = pick(D, free)
-            new = larger_diagonal(schur_complement(problem), old, pull)
+            new = larger_diagonal(schur_complement(problem), old, pull, KEPT)
             if new.size:
                 put(D, free, new)
                 trial = copy_of(w)
@@ -302,9 +333,9 @@ cdef void put(Vector[double] x, Vector[Index] places, Vector[double] values) noe
 
 cdef (Index, bint) fix(
     Vector[Flag] state, Vector[Index] free, Vector[double] w, Vector[double] g, double ub,
-    double cut, Index need,
+    double cut, Index need, Index at_hand,
 ) noexcept nogil:
-    """Decide what a better set must have or cannot have.
+    """Decide what a better set must have (if its row is at hand) or cannot have.
 
     Returns how many were decided, and whether one of them had another weight so far.
     """
@@ -314,7 +345,7 @@ cdef (Index, bint) fix(
     _, kth, after = top_sum(g, need)
     for i in range(free.size):
         if g[i] >= kth:
-            if ub - g[i] + after <= cut:
+            if i < at_hand and ub - g[i] + after <= cut:
                 state[free[i]] = IN
                 count += 1
                 matters = matters or w[i] < 1.0 - WEIGHTLESS

@@ -35,6 +35,7 @@ class WeightProblem(NamedTuple):
 class Ground(NamedTuple):
     """What all nodes share: the problem, the audit's table (see coverage.py), the time's end.
 
+    B may have the rows of the first features only: others then get no weight and are not taken IN.
     ``work[0]`` counts the arithmetic.
     """
 
