@@ -31,7 +31,7 @@ from tests.oracles.exact import Truth, judge
 from tests.oracles.instances import KINDS, Instance, random_instance
 from tests.oracles.targeted import TARGETED, targeted_instance
 
-ALGORITHMS = ("exact", "leaps", "levelset", "perspective", "interlacing")
+ALGORITHMS = ("exact", "leaps", "levelset", "perspective", "direction", "interlacing")
 # All that may prove anything: for k = 1, or where there is one set only, that is every solver.
 EVERYBODY = (*ALGORITHMS, "exhaustive", "greedy", "dc", "dspca", "threshold")
 GAPS = (1e-6, 1e-6, 1e-6, 1e-3, 0.05, 1e-6, 0.0)

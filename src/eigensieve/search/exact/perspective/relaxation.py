@@ -9,6 +9,7 @@ done where the pencil's rows lie, on a device or in memory; the working set come
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from ....pencil.criteria import DOMINANT, EPS
 from ....pencil.factor_pencil import quadratic_forms
 from ....pencil.grading import MAX_CANCELLATION, align, cancellation
 from ....pencil.problem import Problem
-from ....pencil.row_factor import RowFactor
+from ....pencil.row_factor import RowFactor, turn_rows
 from ....tables.kinds.arrays import (
     is_device_array,
     largest_values,
@@ -74,6 +75,16 @@ class ScaledPencil:
         elif len(self._factor) > pencil.size:
             triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
             self._factor = triangle / self.scale(slice(None))
+
+    def along(self, direction: np.ndarray) -> ScaledPencil:
+        """The same with one row for A: what it is in a direction."""
+        part, turn = copy(self), direction[None]
+        part.__dict__ |= {"D": self.D, "left_out": self.left_out}
+        part.__dict__.pop("H", None)
+        part._factor = turn_rows(turn, self._factor)
+        if self.here is not None:
+            part.__dict__["_working_factor"] = turn_rows(turn, self._working_factor)
+        return part
 
     @property
     def size(self) -> int:
