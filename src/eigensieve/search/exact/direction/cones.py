@@ -2,99 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations, product
+from typing import Protocol
 
 import numpy as np
 
-# Shorter edges are not split: the Gram matrix of the corners would be too nearly singular.
-MIN_EDGE = 2e-3
+from .cones_kernel import cone_reach, fix_by_cones, pair_sums
+
+# Shorter edges are not split.
+MIN_EDGE = 1e-4
 # No more corners for one node: with those that it has, it branches on a feature.
-MAX_CORNERS = 250
-# A coefficient above minus this counts as not negative: that can only raise a maximum.
-ALMOST_ZERO = 1e-7
-# Relative rounding of a maximum over a cone.
-MARGIN = 1e-9
+MAX_CORNERS = 300
+# A cone is split where what lies between its corners adds this share of what is above the cut.
+COARSE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Corner:
-    """What the relaxation says of one direction v.
+    """The relaxation in a direction v: with z = W X, y = (h - W'z) / sqrt(D), h = v'H.
+
+    No set T has a larger v' H_T B_T^-1 H_T' v than z'z + the sum of y^2 over T.
 
     Attributes
     ----------
     direction : unit vector (c,)
-    weights : w of all features of the tree, or of the problem
-    bound : no set has a larger v' H_S B_S^-1 H_S' v
-    gains : of the free features; one less of the largest for j takes their difference off the bound
+    weights : w of all features there are
+    y, x, rest : of the forced and then the free features: y, X (zero without a weight), W'z
     """
 
     direction: np.ndarray
     weights: np.ndarray
-    bound: float
-    gains: np.ndarray
+    y: np.ndarray
+    x: np.ndarray
+    rest: np.ndarray
 
 
-# A corner in this direction; weights from nearby to start with.
-Relax = Callable[[np.ndarray, np.ndarray], Corner]
+class Part(Protocol):
+    """A problem with some features forced; ``need`` of the free ones are to be chosen.
+
+    ``margin`` is 1 + the relative rounding of a bound.
+    """
+
+    n_forced: int
+    need: int
+    margin: float
+
+    def relax(self, direction: np.ndarray, weights: np.ndarray) -> Corner:
+        """A corner, from weights of a direction or a node nearby."""
+        ...
 
 
-@dataclass(frozen=True, eq=False)
 class Cones:
-    """Corners, and cones as rows of their indices."""
+    """Cones as rows of indices of corners, and the bound on the sets of a part in each."""
 
-    corners: list[Corner]
-    cells: np.ndarray
+    def __init__(self, part: Part, corners: Sequence[Corner], cells: np.ndarray) -> None:
+        self.part, self.corners, self.cells = part, list(corners), cells
+        self._codes = np.empty(0, dtype=np.int64)
+        self._sums = np.empty((0, 3))
+        self._measure()
 
-    def frames(self) -> np.ndarray:
-        """The corners of every cone (n, c, c)."""
-        return np.array([corner.direction for corner in self.corners])[self.cells]
+    def _measure(self) -> None:
+        """The bound of every cone, from sums of products over pairs of its corners."""
+        c = self.cells.shape[1]
+        ends = self.cells[:, :, None], self.cells[:, None, :]
+        codes = (np.minimum(*ends) * (1 << 32) + np.maximum(*ends)).reshape(-1, c * c)
+        new = np.setdiff1d(codes, self._codes)
+        pairs = np.ascontiguousarray(np.stack([new >> 32, new & 0xFFFFFFFF], axis=1))
+        sums = pair_sums(*self._rows(), pairs, self.part.n_forced, self.part.need)
+        both = np.concatenate([self._codes, new])
+        order = np.argsort(both)
+        self._codes, self._sums = both[order], np.vstack([self._sums, sums])[order]
+        self._places = np.searchsorted(self._codes, codes)
+        self.frames = np.array([corner.direction for corner in self.corners])[self.cells]
+        self._grams = (self.frames @ self.frames.transpose(0, 2, 1)).reshape(-1, c * c)
+        self._triple = tuple(np.ascontiguousarray(self._sums.T))
+        self.reach = cone_reach(self._grams, self._places, c, *self._triple) * self.part.margin
+        self.best = self._triple[0][self._places[:, :: c + 1]].max(axis=1)
 
-    def reach(self) -> np.ndarray:
-        """What no set exceeds in a direction of the cone, for every cone."""
-        norms = np.sqrt([corner.bound for corner in self.corners])[self.cells]
-        return maxima(self.frames(), norms[:, :, None])[:, 0]
+    def _rows(self) -> list[np.ndarray]:
+        names = ("y", "x", "rest")
+        return [np.array([getattr(corner, name) for corner in self.corners]) for name in names]
 
-    def keep(self, mask: np.ndarray) -> Cones:
-        """Some of the cones, and the corners that they have."""
-        used, cells = np.unique(self.cells[mask], return_inverse=True)
-        return Cones([self.corners[i] for i in used], cells.reshape(-1, self.cells.shape[1]))
+    @property
+    def bound(self) -> float:
+        """No set is above it in any of the cones."""
+        return float(self.reach.max(initial=-np.inf))
 
-    def again(self, relax: Relax) -> Cones:
-        """The same cones with new corners."""
-        corners = [relax(corner.direction, corner.weights) for corner in self.corners]
-        return Cones(corners, self.cells)
+    def keep(self, mask: np.ndarray) -> None:
+        """Leave out the other cones."""
+        for name in ("cells", "reach", "best", "frames", "_grams", "_places"):
+            setattr(self, name, getattr(self, name)[mask])
+
+    def refine(self, cut: float) -> None:
+        """Keep the cones in which a set above the cut may be, as fine as they should be."""
+        while True:
+            self.keep(self.reach > cut)
+            longest, length = _longest_edges(self.frames)
+            is_coarse = self.reach - self.best > COARSE * (self.best - cut)
+            is_coarse &= length > MIN_EDGE
+            if not is_coarse.any() or len(self.corners) > MAX_CORNERS:
+                return
+            self._split(is_coarse, longest)
+            self._measure()
+
+    def _split(self, mask: np.ndarray, longest: np.ndarray) -> None:
+        """Cut some cones in two, through the middle of their longest edges."""
+        middles = dict[tuple[int, int], int]()
+        cells = [self.cells[~mask]]
+        for cell, (i, j) in zip(self.cells[mask], longest[mask]):
+            a, b = sorted((int(cell[i]), int(cell[j])))
+            if (a, b) not in middles:
+                middle = self.corners[a].direction + self.corners[b].direction
+                near = self.corners[a].weights
+                middles[a, b] = len(self.corners)
+                self.corners.append(self.part.relax(middle / np.linalg.norm(middle), near))
+            halves = np.array([cell, cell])
+            halves[0, i] = halves[1, j] = middles[a, b]
+            cells.append(halves)
+        self.cells = np.vstack(cells)
+
+    def fix(self, cut: float) -> tuple[np.ndarray, np.ndarray]:
+        """Masks: what a set above the cut must have of the free features, and cannot have."""
+        Y = self._rows()[0]
+        must, cannot = np.zeros((2, Y.shape[1] - self.part.n_forced), dtype=bool)
+        order = np.argsort(-self.reach, kind="stable")
+        fix_by_cones(
+            self._grams[order], self.cells[order], self._places[order], *self._triple,
+            Y, self.part.n_forced, cut / self.part.margin, must, cannot,
+        )  # fmt: skip
+        return must, cannot
+
+    def top(self) -> Corner:
+        """The best corner of the cone with the largest bound."""
+        cell = int(np.argmax(self.reach))
+        own = self._triple[0][self._places[cell, :: self.cells.shape[1] + 1]]
+        return self.corners[self.cells[cell, int(np.argmax(own))]]
+
+    def used(self) -> tuple[list[Corner], np.ndarray]:
+        """The corners that the cones have, and the cones in terms of these."""
+        places, cells = np.unique(self.cells, return_inverse=True)
+        return [self.corners[i] for i in places], cells.reshape(self.cells.shape)
 
 
-def all_directions(axes: np.ndarray, relax: Relax, weights: np.ndarray) -> Cones:
+def all_directions(axes: np.ndarray, part: Part, weights: np.ndarray) -> Cones:
     """Cones over half of the sphere: all have the first axis, and the others of either sign."""
     c = len(axes)
-    corners = [relax(axis, weights) for axis in np.vstack([axes, -axes[1:]])]
+    corners = [part.relax(axis, weights) for axis in np.vstack([axes, -axes[1:]])]
     signs = product((0, 1), repeat=c - 1)
     cells = [[0, *(i + 1 + (c - 1) * s for i, s in enumerate(sign))] for sign in signs]
-    return Cones(corners, np.array(cells))
-
-
-def refine(cones: Cones, relax: Relax, cut: float) -> tuple[Cones, float]:
-    """The cones in which a set above the cut may be, as fine as they should be; their bound.
-
-    Within a cone the bound is interpolated between the corners, which adds to it. Where that is
-    more than what the corners themselves are above the cut, a cone is split.
-    """
-    while True:
-        reach = cones.reach()
-        cones, reach = cones.keep(reach > cut), reach[reach > cut]
-        if not reach.size:
-            return cones, cut
-        best = np.array([corner.bound for corner in cones.corners])[cones.cells].max(axis=1)
-        is_coarse = (reach - best > best - cut) & np.isfinite(reach)
-        longest, length = _longest_edges(cones.frames())
-        is_coarse &= length > MIN_EDGE
-        if not is_coarse.any() or len(cones.corners) > MAX_CORNERS:
-            return cones, float(reach.max())
-        cones = _split(cones, is_coarse, longest, relax)
+    return Cones(part, corners, np.array(cells))
 
 
 def _longest_edges(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,65 +163,3 @@ def _longest_edges(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.linalg.norm(frames[:, pairs[:, 0]] - frames[:, pairs[:, 1]], axis=2)
     longest = lengths.argmax(axis=1)
     return pairs[longest], lengths[np.arange(len(frames)), longest]
-
-
-def _split(cones: Cones, mask: np.ndarray, longest: np.ndarray, relax: Relax) -> Cones:
-    """Cut some cones in two, through the middle of their longest edges."""
-    corners, middles = list(cones.corners), dict[tuple[int, int], int]()
-    cells = [cones.cells[~mask]]
-    for cell, (i, j) in zip(cones.cells[mask], longest[mask]):
-        a, b = sorted((int(cell[i]), int(cell[j])))
-        if (a, b) not in middles:
-            one, two = corners[a], corners[b]
-            middle = one.direction + two.direction
-            near = one if one.bound >= two.bound else two
-            middles[a, b] = len(corners)
-            corners.append(relax(middle / np.linalg.norm(middle), near.weights))
-        halves = np.array([cell, cell])
-        halves[0, i] = halves[1, j] = middles[a, b]
-        cells.append(halves)
-    return Cones(corners, np.vstack(cells))
-
-
-def maxima(frames: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """The largest f(v)^2 of unit vectors v in every cone (n, m), from f at the corners (n, c, m).
-
-    f is a norm (or a seminorm): at v = a_1 v_1 + ... + a_c v_c, a >= 0, it is at most
-    a_1 f(v_1) + ... + a_c f(v_c), a linear function of v. That is largest at the projection of its
-    gradient on the cone: on one of the faces, where no coefficient is negative.
-    """
-    best = np.full((norms.shape[0], norms.shape[2]), np.inf)
-    finite = np.isfinite(norms).all(axis=1)
-    if not finite.all():
-        norms = np.where(finite[:, None, :], norms, 0.0)
-    best[finite] = 0.0
-    for _, coefficients, values in _on_faces(frames, norms):
-        is_inside = (coefficients >= -ALMOST_ZERO).all(axis=1)
-        best = np.where(is_inside & (values > best), values, best)
-    return best * (1.0 + MARGIN)
-
-
-def peak(frame: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """The coefficients of the direction where the bound of one cone is largest."""
-    best, found = -1.0, np.zeros(norms.size)
-    for face, coefficients, values in _on_faces(frame[None], norms[None, :, None]):
-        if values[0, 0] > best and (coefficients >= -ALMOST_ZERO).all():
-            best, found = float(values[0, 0]), np.zeros(norms.size)
-            found[face] = np.maximum(coefficients[0, :, 0], 0.0)
-    return found
-
-
-def _on_faces(
-    frames: np.ndarray, norms: np.ndarray
-) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
-    """Of every face: the coefficients of the maximum over what it spans, and its square."""
-    gram = frames @ frames.transpose(0, 2, 1)
-    for face in _faces(frames.shape[1]):
-        f = norms[:, face]
-        coefficients = np.linalg.solve(gram[:, face][:, :, face], f) if len(face) > 1 else f
-        yield face, coefficients, np.einsum("nij,nij->nj", coefficients, f)
-
-
-@cache
-def _faces(c: int) -> list[list[int]]:
-    return [list(face) for size in range(1, c + 1) for face in combinations(range(c), size)]

@@ -25,8 +25,8 @@ from ...target import FREE, IN, OUT, Outcome, Target, start_state
 from ..perspective.perspective import MAX_FEATURES, matrix_of
 from ..perspective.relaxation import ScaledPencil, relax_all
 from ..tree import Search, SearchOptions, solve_by_tree
-from .cones import Cones, Corner, all_directions, refine
-from .tree import DirectionTree, decide
+from .cones import Cones, Corner, all_directions
+from .tree import DirectionTree, margin_of
 
 # Of more rows of H there would be too many directions.
 MAX_RANK = 5
@@ -43,20 +43,25 @@ class Root:
     def __init__(self, problem: Problem, scaled: ScaledPencil, budget: Budget) -> None:
         self.problem, self._scaled, self._budget = problem, scaled, budget
         self.state = start_state(problem)
+        self.free = np.flatnonzero(self.state == FREE)
+        self.members = np.concatenate([problem.include, self.free])
+        self.n_forced, self.need = problem.include.size, problem.k - problem.include.size
+        self.margin = margin_of(problem.k, scaled.D)
 
-    def cones(self, support: np.ndarray, cut: float) -> tuple[Cones, float]:
-        """The directions of sets above the cut, and the bound of all sets."""
+    def cones(self, support: np.ndarray) -> Cones:
+        """Cones that cover all directions, around that of a set."""
         weights = np.zeros(self.problem.pencil.size)
         weights[support] = 1.0
-        cones = all_directions(self._axes(support), self.relax, weights)
-        return refine(cones, self.relax, cut)
+        return all_directions(self._axes(support), self, weights)
 
     def relax(self, direction: np.ndarray, weights: np.ndarray) -> Corner:
         """The relaxation over all features in a direction."""
         scaled = self._scaled.along(direction)
         found = relax_all(self.problem, scaled, self.state, weights, budget=self._budget)
-        gains = found.gradient[self.state == FREE]
-        return Corner(direction, found.weights, max(found.bound, 0.0), gains)
+        y, x = scaled.residuals(found.used, found.used_weights)
+        rest = scaled.H[0] - np.sqrt(scaled.D) * y
+        m = self.members
+        return Corner(direction, found.weights, y[m], x[m], rest[m])
 
     def _axes(self, support: np.ndarray) -> np.ndarray:
         """An orthogonal basis of all directions, that of the set first."""
@@ -66,16 +71,15 @@ class Root:
 
     def fix(self, cones: Cones, cut: float) -> np.ndarray:
         """The state of all features: which of them a set above the cut has, and has not."""
-        free, state = np.flatnonzero(self.state == FREE), self.state.copy()
-        must, cannot = decide(cones, self.problem.k - self.problem.include.size, cut)
-        state[free[must]], state[free[cannot]] = IN, OUT
+        must, cannot = cones.fix(cut)
+        state = self.state.copy()
+        state[self.free[must]], state[self.free[cannot]] = IN, OUT
         return state
 
     def best_rounding(self, cones: Cones, support: np.ndarray) -> np.ndarray:
         """The best of the sets of the largest weights in some directions, improved by swaps."""
         problem = self.problem
-        corners = sorted(cones.corners, key=lambda corner: -corner.bound)
-        for corner in corners[:ROUNDINGS]:
+        for corner in cones.used()[0][:ROUNDINGS]:
             if self._budget.stop() is not None:
                 break
             refined, _, _ = swap_refine(problem, top_k(problem, corner.weights), self._budget)
@@ -101,13 +105,13 @@ def search_direction(target: Target, budget: Budget, options: SearchOptions) -> 
     if budget.stop() is not None:
         return Outcome(support, value, bound, 0, budget.stop())
     root = Root(work, scaled, budget)
-    cones, reach = root.cones(support, target.cut(value))
-    bound = min(bound, reach)
+    cones = root.cones(support)
+    cones.refine(target.cut(value))
     support = root.best_rounding(cones, support)
     value = work.score(support)
     cut = target.cut(value)
-    cones, reach = refine(cones, root.relax, cut)
-    bound = min(bound, reach)
+    cones.refine(cut)
+    bound = min(bound, max(cones.bound, cut))
     if bound <= cut:
         return Outcome(support, value, bound, 1, None)
     state = root.fix(cones, cut)

@@ -157,6 +157,21 @@ class ScaledPencil:
         W = every[:, columns]
         return ((W if rows is columns else every[:, rows]).T @ W) * scales
 
+    def residuals(self, T: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """y = (h - W'z) / sqrt(D) and X of all features, for weights w of the columns T.
+
+        A has one row h, and z = W X: z'z + the sum of y^2 over a set is no less than its score.
+        """
+        W_T, x, own = self.columns(T), np.zeros(self.size), self.diagonal(T)
+        x[T] = evaluate(self.block(T), self.factor(T), own, w, False)[2][0]
+        if W_T is None:
+            rest = x[T] @ self.rows(T, np.arange(self.size))
+        else:
+            rest = ((x[T] @ W_T.T) @ self.pencil.factors.W) * self.scale(slice(None))
+        y = (self.H[0] - rest) / np.sqrt(self.D)
+        y[T] = x[T] * np.sqrt(own) / w  # the same by the equation of X, without cancellation
+        return y, x
+
     def single(self) -> Any:
         """What every feature is worth alone, where its pencil lies."""
         part = self.pencil if self.here is None else self.here
