@@ -100,7 +100,8 @@ class Cones:
         while True:
             self.keep(self.reach > cut)
             longest, length = _longest_edges(self.frames)
-            is_coarse = self.reach - self.best > COARSE * (self.best - cut)
+            top = float(self.best.max(initial=cut))
+            is_coarse = self.reach - top > COARSE * (top - cut)
             is_coarse &= length > MIN_EDGE
             if not is_coarse.any() or len(self.corners) > MAX_CORNERS:
                 return

@@ -17,14 +17,17 @@ from ...target import FREE, IN, OUT
 from ..coverage import CoverageCount
 from ..perspective.relaxation import MARGIN, ScaledPencil
 from ..perspective.tree_kernel import refill
-from ..perspective.weights import WeightProblem
+from ..perspective.weights import WEIGHTLESS, WeightProblem
 from ..tree import Expansion, Node, Order
 from .cones import Cones, Corner
 from .cones_kernel import relax_direction
+from .finish import finish
 
 CHUNK = 8
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
+# With so few undecided features another search goes on, see finish.py.
+FEW = 40
 NEWTON_STEPS = 60
 # A relaxation is solved when its bound is this close to its value, relatively, or when it is
 # this share of what the value is above the cut.
@@ -106,7 +109,7 @@ class DirectionTree:
             visited += 1
         found, left = visit.support, [_of(node, here, self.features.size) for node in stack]
         support = None if found is None else np.sort(self.features[here[found]])
-        return Expansion(visited, left, support, visit.cut, float(visit.work[0]))
+        return Expansion(visited + visit.n_nodes, left, support, visit.cut, float(visit.work[0]))
 
 
 class Visit:
@@ -119,6 +122,7 @@ class Visit:
         self.cut, self._step, self._margin = order.cut, order.step, margin
         self.support: np.ndarray | None = None
         self.work = np.zeros(1)
+        self.n_nodes = 0
 
     def children(self, node: Node) -> list[Node]:
         """The nodes below one, the one to go to first at the end."""
@@ -129,6 +133,8 @@ class Visit:
             if not 0 < part.need < part.free.size:
                 self._look_at_leaf(part)
                 break
+            if part.free.size <= FEW:
+                return self._finish(node, bound, state, part)
             cones = part.cones(*warm)
             cones.refine(self.cut)
             bound, warm = min(bound, max(cones.bound, self.cut)), cones.used()
@@ -144,6 +150,12 @@ class Visit:
             self._close(state)
             state[part.free[must]], state[part.free[cannot]] = IN, OUT
             self._close(state, -1)
+            weights = np.array([corner.weights[part.free] for corner in warm[0]])
+            matters = (weights[:, must] < 1 - WEIGHTLESS).any() or weights[:, cannot].any()
+            left, need = _count(state, self.ground.k)
+            if not matters and 1 < need < left:
+                j = SmallPart(self.ground, state, self._margin, self.cut, self.work)
+                return self._branch(bound, state, j.branch_feature(best.weights), cones)
         self._close(state)
         return []
 
@@ -153,6 +165,28 @@ class Visit:
             child = state.copy()
             child[feature] = choice
             nodes.append(Node(bound, child, warm))
+        return nodes
+
+    def _finish(
+        self, node: Node, bound: float, state: np.ndarray, part: SmallPart
+    ) -> list[Node]:
+        """Few features are undecided: directions are of no more use."""
+        here = np.sort(part.members)
+        few = self.ground.take(here)
+        found = finish(
+            few.H.T @ few.H, few.B, state[here], few.k, (self.cut, self._step),
+            self.counts, self._strides,
+        )  # fmt: skip
+        self.cut = max(self.cut, found.cut)
+        self.work += found.work
+        self.n_nodes += found.n_nodes
+        if found.members.size:
+            self.support = here[found.members]
+        nodes = []
+        for part_state in found.open:
+            child = state.copy()
+            child[here] = part_state
+            nodes.append(Node(bound, child, node.warm))
         return nodes
 
     def _look_at_leaf(self, part: SmallPart) -> None:
