@@ -78,7 +78,8 @@ def poor_starts() -> Iterator[None]:
     Multi-start local search finds nearly every optimum of small problems by itself; only from
     a poor start does the search have to find anything.
     """
-    functions = [find_solvers()[name].solve for name in ALGORITHMS]
+    solvers = [find_solvers()[name] for name in ALGORITHMS]
+    functions = [solver.search or solver.solve for solver in solvers]
     modules = [sys.modules[function.__module__] for function in functions if function]
     patched = [module for module in modules if hasattr(module, "find_start")]
     for module in patched:

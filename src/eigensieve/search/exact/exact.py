@@ -10,11 +10,14 @@ from ...pencil.criteria import EPS
 from ...pencil.grading import align, cancellation, is_graded
 from ...pencil.problem import Problem
 from ..solver import Solver
+from .direction.direction import MAX_RANK
 
 # Up to this many features leaps and bounds needs no better bound.
 MAX_TINY_FEATURES = 45
 # Up to this many it may be worth trying.
 SMALL = 120
+# Of a largest eigenvalue, with a rank of A above one: up to this many go to the level-set search.
+WIDE = 500
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
 MIN_DIAGONAL_SHARE = 0.03
 # Of a class separation below this leaps and bounds sees too few digits.
@@ -26,7 +29,9 @@ MAX_GRADED_FEATURES = 40
 
 
 def choose_algorithm(problem: Problem) -> str:
-    """For the largest eigenvalue "levelset"; otherwise "perspective", without shrinkage "leaps".
+    """For the largest eigenvalue "levelset", with many features and few classes "direction".
+
+    Otherwise "perspective", without shrinkage "leaps".
 
     A log-det of few features of very different size is left to "interlacing".
     With a rank-one A (two classes) all criteria order the sets alike, and the largest
@@ -36,7 +41,7 @@ def choose_algorithm(problem: Problem) -> str:
     if _has_cancellation(problem):
         return "interlacing"
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:
-        return "levelset"
+        return "direction" if _has_few_directions(problem) else "levelset"
     if problem.quota is not None:
         return "leaps"
     if pencil.size > SMALL:
@@ -48,6 +53,15 @@ def choose_algorithm(problem: Problem) -> str:
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
     return "perspective" if smallest >= MIN_DIAGONAL_SHARE else "leaps"
+
+
+def _has_few_directions(problem: Problem) -> bool:
+    """Whether A has a small rank, and B a diagonal that carries a good share of it."""
+    pencil = problem.pencil
+    if problem.quota is not None or pencil.size <= WIDE or not pencil.in_memory:
+        return False
+    few = pencil.factors is not None and pencil.max_rank <= MAX_RANK
+    return few and pencil.least_B >= MIN_DIAGONAL_SHARE and pencil.is_psd
 
 
 def _has_cancellation(problem: Problem) -> bool:

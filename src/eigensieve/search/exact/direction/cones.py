@@ -17,6 +17,8 @@ MIN_EDGE = 1e-4
 MAX_CORNERS = 300
 # A cone is split where what lies between its corners adds this share of what is above the cut.
 COARSE = 0.5
+# Of a product, and of a corner of a cone for a feature, in units of `Budget.spend`.
+WORK_OF_ENTRY, WORK_OF_CONE = 10.0, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +44,18 @@ class Corner:
 class Part(Protocol):
     """A problem with some features forced; ``need`` of the free ones are to be chosen.
 
-    ``margin`` is 1 + the relative rounding of a bound.
+    ``margin`` is 1 + the relative rounding of a bound; ``work[0]`` counts the arithmetic.
     """
 
     n_forced: int
     need: int
     margin: float
+    work: np.ndarray
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a limit is reached: no more corners."""
+        ...
 
     def relax(self, direction: np.ndarray, weights: np.ndarray) -> Corner:
         """A corner, from weights of a direction or a node nearby."""
@@ -70,7 +78,9 @@ class Cones:
         codes = (np.minimum(*ends) * (1 << 32) + np.maximum(*ends)).reshape(-1, c * c)
         new = np.setdiff1d(codes, self._codes)
         pairs = np.ascontiguousarray(np.stack([new >> 32, new & 0xFFFFFFFF], axis=1))
-        sums = pair_sums(*self._rows(), pairs, self.part.n_forced, self.part.need)
+        rows = self._rows()
+        self.part.work[0] += WORK_OF_ENTRY * (len(pairs) + 1) * rows[0].shape[1]
+        sums = pair_sums(*rows, pairs, self.part.n_forced, self.part.need)
         both = np.concatenate([self._codes, new])
         order = np.argsort(both)
         self._codes, self._sums = both[order], np.vstack([self._sums, sums])[order]
@@ -103,7 +113,8 @@ class Cones:
             top = float(self.best.max(initial=cut))
             is_coarse = self.reach - top > COARSE * (top - cut)
             is_coarse &= length > MIN_EDGE
-            if not is_coarse.any() or len(self.corners) > MAX_CORNERS:
+            enough = len(self.corners) > MAX_CORNERS or self.part.stopped
+            if enough or not is_coarse.any():
                 return
             self._split(is_coarse, longest)
             self._measure()
@@ -129,6 +140,7 @@ class Cones:
         Y = self._rows()[0]
         must, cannot = np.zeros((2, Y.shape[1] - self.part.n_forced), dtype=bool)
         order = np.argsort(-self.reach, kind="stable")
+        self.part.work[0] += WORK_OF_CONE * self.cells.size * must.size
         fix_by_cones(
             self._grams[order], self.cells[order], self._places[order], *self._triple,
             Y, self.part.n_forced, cut / self.part.margin, must, cannot,

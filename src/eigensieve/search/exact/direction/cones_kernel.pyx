@@ -6,16 +6,19 @@ entry by entry: so no set that holds k features gets above the level l in the co
 copositive, M with the sums of the largest products, V the corners.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 
 from ....pencil.views cimport (
-    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_matrix, flags,
+    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_matrix, fail, flags,
     index_matrix, indices, matrix, vector,
 )
 from ...linear_kernel cimport factorize, top_sum
 from ..perspective.relax_kernel cimport evaluate, maximise_in_parts
 from ..perspective.newton_kernel cimport make_scratch
 from ..perspective.weights_kernel cimport WEIGHTLESS, Scratch, WeightProblem, read_problem
+
+cdef enum:
+    MOST = 100  # steps of a search for a level
 
 cdef extern from *:
     """
@@ -42,30 +45,34 @@ cdef cppclass Room:
     NewMatrix[double] M, left, clipped
 
 
+cdef Index count_weights(Vector[double] w) noexcept nogil:
+    cdef Index count = 0, i
+    for i in range(w.size):
+        if w[i] > WEIGHTLESS:
+            count += 1
+    return count
+
+
 cdef Corner solve_corner(
-    WeightProblem& problem, Vector[double] w, Vector[double] guess, Index steps, double solved,
-    double hopeless, double cut,
+    WeightProblem& problem, Vector[double] w, double cut, Index steps, double solved,
+    double hopeless,
 ) noexcept nogil:
     """The relaxation with one row for A: y = (h - W'z) / sqrt(D), z = W X."""
-    cdef Index f = problem.forced.size, u = problem.free.size, t, a, i, n_used = 0
-    cdef Scratch scratch
+    cdef Index f = problem.forced.size, u = problem.free.size, a = f, i
+    cdef Scratch scratch = make_scratch(problem, count_weights(w))
     cdef NewVector[double] g = NewVector[double](u)
     cdef Corner corner
     cdef double value
-    maximise_in_parts(problem, w, guess, cut, steps, solved, hopeless)
-    for i in range(u):
-        if w[i] > WEIGHTLESS:
-            n_used += 1
-    scratch = make_scratch(problem, n_used)
-    value, t = evaluate(problem, w, scratch, g)
+    value, _ = evaluate(problem, w, scratch, g)
+    maximise_in_parts(problem, w, g, cut, steps, solved, hopeless)
+    scratch = make_scratch(problem, count_weights(w))
+    value, _ = evaluate(problem, w, scratch, g)
     corner.y, corner.x = NewVector[double](f + u), NewVector[double](f + u, 0.0)
     if value != value:
-        corner.y = NewVector[double](0)
-        return corner
-    for a in range(f):
-        corner.x[a] = scratch.X[0][a]
-        corner.y[a] = sqrt(problem.D[problem.forced[a]]) * scratch.X[0][a]
-    a = f
+        fail("B is not positive definite on the features of a relaxation")
+    for i in range(f):
+        corner.x[i] = scratch.X[0][i]
+        corner.y[i] = sqrt(problem.D[problem.forced[i]]) * scratch.X[0][i]
     for i in range(u):
         corner.y[f + i] = scratch.Y[0][i]
         if w[i] > WEIGHTLESS:
@@ -147,9 +154,15 @@ cdef void find_reach(
         high = low
         if low > 0.0:
             high = low * (1.0 + CLOSE)
-            while not is_closed(grams[n], high, room):
+            for _ in range(MOST):
+                if is_closed(grams[n], high, room):
+                    break
                 high += high - low
-            while high - low > CLOSE * high:
+            else:
+                high = INFINITY
+            for _ in range(MOST):
+                if not high - low > CLOSE * high:
+                    break
                 middle = 0.5 * (low + high)
                 if is_closed(grams[n], middle, room):
                     high = middle
@@ -200,7 +213,7 @@ cdef Sums read_sums(object total, object last, object after) except *:
 
 
 ctypedef Corner (*Solve)(
-    WeightProblem&, Vector[double], Vector[double], Index, double, double, double
+    WeightProblem&, Vector[double], double, Index, double, double
 ) except + nogil
 ctypedef void (*SumPairs)(
     Matrix[double], Matrix[double], Matrix[double], Matrix[Index], Index, Index, Matrix[double]
@@ -214,15 +227,13 @@ ctypedef void (*Fix)(
 ) except + nogil
 
 
-def relax_direction(
-    problem, w, guess, Index steps, double solved, double hopeless, double cut
-):
-    """y and X of `solve_corner`, empty if B is not positive definite; w is overwritten."""
+def relax_direction(problem, w, double cut, Index max_iter, double solved, double hopeless):
+    """y and X of `solve_corner`; w is overwritten."""
     cdef WeightProblem views = read_problem(problem)
-    cdef Vector[double] weights = vector(w, write=True), first = vector(guess)
+    cdef Vector[double] weights = vector(w, write=True)
     cdef Corner corner
     with nogil:
-        corner = (<Solve> solve_corner)(views, weights, first, steps, solved, hopeless, cut)
+        corner = (<Solve> solve_corner)(views, weights, cut, max_iter, solved, hopeless)
     return array_of(corner.y), array_of(corner.x)
 
 

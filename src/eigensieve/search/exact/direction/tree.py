@@ -1,40 +1,26 @@
-"""The search below a node: relaxations for some directions, cones between them.
-
-For a direction v the problem is one of two classes, with the one row v'H in the place of H; see
-cones.py for what lies between directions.
-"""
+"""The search below a node: cones of directions, then features, then few of them are left."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
-from ....pencil.criteria import EPS
 from ....pencil.problem import Problem
 from ...target import FREE, IN, OUT
 from ..coverage import CoverageCount
-from ..perspective.relaxation import MARGIN, ScaledPencil
-from ..perspective.tree_kernel import refill
-from ..perspective.weights import WEIGHTLESS, WeightProblem
+from ..perspective.relaxation import ScaledPencil
+from ..perspective.weights import WEIGHTLESS
 from ..tree import Expansion, Node, Order
 from .cones import Cones, Corner
-from .cones_kernel import relax_direction
-from .finish import finish
+from .finish import Audit, finish
+from .part import Ground, SmallPart, margin_of
 
 CHUNK = 8
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
 # With so few undecided features another search goes on, see finish.py.
 FEW = 40
-NEWTON_STEPS = 60
-# A relaxation is solved when its bound is this close to its value, relatively, or when it is
-# this share of what the value is above the cut.
-SOLVED = 1e-6
-HOPELESS = 0.02
-# In units of `Budget.spend`: what a corner takes beside its relaxation, and a cone for a feature.
-WORK_OF_CORNER, WORK_OF_CONE = 1e5, 100.0
 
 
 class Warm(NamedTuple):
@@ -44,30 +30,6 @@ class Warm(NamedTuple):
     cells: np.ndarray
     places: list[np.ndarray]
     weights: list[np.ndarray]
-
-
-class Ground(NamedTuple):
-    """The scaled problem on some features; B - diag(D) is semidefinite."""
-
-    B: np.ndarray
-    H: np.ndarray
-    D: np.ndarray
-    k: int
-    stop: np.ndarray
-
-    def take(self, index: np.ndarray) -> Ground:
-        """The same on some of them."""
-        B, H = self.B[np.ix_(index, index)], np.ascontiguousarray(self.H[:, index])
-        return Ground(B, H, self.D[index], self.k, self.stop)
-
-    def score(self, members: np.ndarray) -> tuple[float, float]:
-        """The largest eigenvalue of a set, and that with what round-off may hide of it."""
-        L, failed = linalg.lapack.dpotrf(self.B[np.ix_(members, members)], lower=True)
-        if failed:
-            return -np.inf, np.inf
-        Z = linalg.solve_triangular(L, self.H[:, members].T, lower=True)
-        value = float(np.linalg.svd(Z, compute_uv=False)[0]) ** 2
-        return value, value * (1 + 8 * members.size * EPS / float(np.diag(L).min()) ** 2)
 
 
 class DirectionTree:
@@ -86,80 +48,84 @@ class DirectionTree:
     ) -> None:
         self.features = np.flatnonzero(state != OUT)
         H, D = np.ascontiguousarray(scaled.H[:, self.features]), scaled.D[self.features]
-        self.ground = Ground(B, H, D, problem.k, stop)
+        margin = margin_of(problem.k, D)
+        self._ground = Ground(B, H, D, problem.k, margin, stop, np.zeros(1))
         self._state, self._warm = state[self.features], _pack(cones, self.features)
-        self._margin = margin_of(problem.k, D)
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         coverage.close(coverage.sizes, coverage.needs)
-        left, need = _count(self._state, self.ground.k)
+        left, need = _count(self._state, self._ground.k)
         coverage.close(np.array([left]), np.array([need]), -1)
-        self.strides = coverage.strides
+        self._strides = coverage.strides
         return [Node(np.inf, self._state, self._warm)]
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
+        ground = self._ground._replace(work=np.zeros(1))
         here = np.flatnonzero(node.state != OUT)
-        if here.size > COMPACT:
+        if here.size <= COMPACT:
+            ground = ground.take(here)
+        else:
             here = np.arange(node.state.size)
-        ground = self.ground.take(here) if here.size < node.state.size else self.ground
-        visit = Visit(ground, order, self._margin, counts, self.strides)
-        stack, visited = [_on(node, here)], 0
-        while stack and visited < CHUNK:
+        visit = Visit(ground, order, Audit(counts, self._strides))
+        stack = [_on(node, here)]
+        while stack and visit.n_nodes < CHUNK and not (visit.n_nodes and ground.stop[0]):
             stack += visit.children(stack.pop())
-            visited += 1
-        found, left = visit.support, [_of(node, here, self.features.size) for node in stack]
-        support = None if found is None else np.sort(self.features[here[found]])
-        return Expansion(visited + visit.n_nodes, left, support, visit.cut, float(visit.work[0]))
+        left = [_of(node, here, self.features.size) for node in stack]
+        support = None if visit.best is None else np.sort(self.features[here[visit.best]])
+        return Expansion(visit.n_nodes, left, support, visit.cut, float(ground.work[0]))
 
 
 class Visit:
-    """One expansion: what it found, and the nodes it goes through."""
+    """One expansion: what it found in the nodes that it went through."""
 
-    def __init__(
-        self, ground: Ground, order: Order, margin: float, counts: np.ndarray, strides: np.ndarray
-    ) -> None:
-        self.ground, self.counts, self._strides = ground, counts, strides
-        self.cut, self._step, self._margin = order.cut, order.step, margin
-        self.support: np.ndarray | None = None
-        self.work = np.zeros(1)
+    def __init__(self, ground: Ground, order: Order, audit: Audit) -> None:
+        self.ground, self.audit = ground, audit
+        self.cut, self._step = order.cut, order.step
+        self.best: np.ndarray | None = None
         self.n_nodes = 0
 
     def children(self, node: Node) -> list[Node]:
         """The nodes below one, the one to go to first at the end."""
+        self.n_nodes += 1
         state, bound = node.state.copy(), node.bound
         warm = _unpack(node.warm, state.size)
         while bound > self.cut:
-            part = SmallPart(self.ground, state, self._margin, self.cut, self.work)
+            part = SmallPart(self.ground, state, self.cut)
             if not 0 < part.need < part.free.size:
                 self._look_at_leaf(part)
                 break
             if part.free.size <= FEW:
-                return self._finish(node, bound, state, part)
+                return self._finish(bound, state, part, node.warm)
             cones = part.cones(*warm)
             cones.refine(self.cut)
             bound, warm = min(bound, max(cones.bound, self.cut)), cones.used()
-            self.work += WORK_OF_CONE * cones.cells.size * part.free.size
             if bound <= self.cut:
                 break
-            best = cones.top()
-            if self._offer(part.heaviest(best.weights), sure=True):
+            top = cones.top()
+            if self._offer(part.heaviest(top.weights), sure=True):
                 continue
-            must, cannot = cones.fix(self.cut)
-            if not (must.any() or cannot.any()):
-                return self._branch(bound, state, part.branch_feature(best.weights), cones)
-            self._close(state)
-            state[part.free[must]], state[part.free[cannot]] = IN, OUT
-            self._close(state, -1)
-            weights = np.array([corner.weights[part.free] for corner in warm[0]])
-            matters = (weights[:, must] < 1 - WEIGHTLESS).any() or weights[:, cannot].any()
-            left, need = _count(state, self.ground.k)
-            if not matters and 1 < need < left:
-                j = SmallPart(self.ground, state, self._margin, self.cut, self.work)
-                return self._branch(bound, state, j.branch_feature(best.weights), cones)
+            if self._fix(state, part, cones):
+                continue
+            return self._branch(bound, state, top, cones)
         self._close(state)
         return []
 
-    def _branch(self, bound: float, state: np.ndarray, feature: int, cones: Cones) -> list[Node]:
+    def _fix(self, state: np.ndarray, part: SmallPart, cones: Cones) -> bool:
+        """Decide what can be decided; whether that makes the relaxations others."""
+        must, cannot = cones.fix(self.cut)
+        if not (must.any() or cannot.any()):
+            return False
+        self._close(state)
+        state[part.free[must]], state[part.free[cannot]] = IN, OUT
+        self._close(state, -1)
+        weights = np.array([corner.weights[part.free] for corner in cones.used()[0]])
+        left, need = _count(state, self.ground.k)
+        is_small = not 0 < need < left or left <= FEW
+        lighter = (weights[:, must] < 1 - WEIGHTLESS).any()
+        return bool(is_small or lighter or (weights[:, cannot] > WEIGHTLESS).any())
+
+    def _branch(self, bound: float, state: np.ndarray, top: Corner, cones: Cones) -> list[Node]:
+        feature = SmallPart(self.ground, state, self.cut).branch_feature(top.weights)
         warm, nodes = _pack(cones), []
         for choice in (OUT, IN):
             child = state.copy()
@@ -167,34 +133,22 @@ class Visit:
             nodes.append(Node(bound, child, warm))
         return nodes
 
-    def _finish(
-        self, node: Node, bound: float, state: np.ndarray, part: SmallPart
-    ) -> list[Node]:
-        """Few features are undecided: directions are of no more use."""
+    def _finish(self, bound: float, state: np.ndarray, part: SmallPart, warm: Warm) -> list[Node]:
+        """Few features are undecided: go on without directions."""
         here = np.sort(part.members)
-        few = self.ground.take(here)
-        found = finish(
-            few.H.T @ few.H, few.B, state[here], few.k, (self.cut, self._step),
-            self.counts, self._strides,
-        )  # fmt: skip
+        found = finish(self.ground.take(here), state[here], self.cut, self._step, self.audit)
+        self.n_nodes += found.n_nodes - 1
         self.cut = max(self.cut, found.cut)
-        self.work += found.work
-        self.n_nodes += found.n_nodes
         if found.members.size:
-            self.support = here[found.members]
-        nodes = []
-        for part_state in found.open:
-            child = state.copy()
-            child[here] = part_state
-            nodes.append(Node(bound, child, node.warm))
-        return nodes
+            self.best = here[found.members]
+        return [_of(Node(bound, left, warm), here, state.size, warm) for left in found.open]
 
     def _look_at_leaf(self, part: SmallPart) -> None:
         """There is one set left, or none."""
         if part.need == 0:
             self._offer(part.forced)
         elif part.need == part.free.size:
-            self._offer(np.concatenate([part.forced, part.free]))
+            self._offer(part.members)
 
     def _offer(self, members: np.ndarray, sure: bool = False) -> bool:
         """Take a set for the best one if it is above the cut (if only by round-off: not sure)."""
@@ -202,64 +156,14 @@ class Visit:
         value = value if sure else ceiling
         if value <= self.cut:
             return False
-        self.support, self.cut = members, value + self._step
+        self.best, self.cut = members, value + self._step
         return True
 
     def _close(self, state: np.ndarray, amount: int = 1) -> None:
         """Count a subproblem for the audit."""
-        if self.counts.size:
+        if self.audit.counts.size:
             left, need = _count(state, self.ground.k)
-            self.counts[int(self._strides[0] @ (left, need))] += amount
-
-
-class SmallPart:
-    """What is left of the problem at a node."""
-
-    def __init__(
-        self, ground: Ground, state: np.ndarray, margin: float, cut: float, work: np.ndarray
-    ) -> None:
-        self._ground, self.margin, self._cut, self._work = ground, margin, cut, work
-        self.forced, self.free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
-        self.members = np.concatenate([self.forced, self.free])
-        self.n_forced, self.need = self.forced.size, ground.k - self.forced.size
-
-    def cones(self, corners: list[Corner], cells: np.ndarray) -> Cones:
-        """The cones of another part, for this one."""
-        own = [self.relax(corner.direction, corner.weights) for corner in corners]
-        return Cones(self, own, cells)
-
-    def relax(self, direction: np.ndarray, weights: np.ndarray) -> Corner:
-        """The relaxation in a direction, from weights of another node or direction."""
-        ground, free = self._ground, self.free
-        h = direction @ ground.H
-        guess = np.square(h[free]) / ground.D[free]
-        w = weights[free]
-        refill(w, guess, self.need)
-        problem = WeightProblem(
-            ground.B, h[None], ground.D, self.forced, free, self.need, False, self._work,
-            ground.stop,
-        )  # fmt: skip
-        y, x = relax_direction(problem, w, guess, NEWTON_STEPS, SOLVED, HOPELESS, self._cut)
-        self._work += WORK_OF_CORNER
-        new = np.zeros(weights.size)
-        new[free] = w
-        rest = h[self.members] - np.sqrt(ground.D[self.members]) * y
-        return Corner(direction, new, y, x, rest)
-
-    def heaviest(self, weights: np.ndarray) -> np.ndarray:
-        """A set of the features with the largest weights."""
-        top = np.argsort(-weights[self.free], kind="stable")[: self.need]
-        return np.concatenate([self.forced, self.free[top]])
-
-    def branch_feature(self, weights: np.ndarray) -> int:
-        """The free feature whose weight says least."""
-        w = weights[self.free]
-        return int(self.free[np.argmax(w * (1 - w) + 1e-9 * w)])
-
-
-def margin_of(k: int, D: np.ndarray) -> float:
-    """1 + the relative rounding of a bound."""
-    return 1 + MARGIN + 8 * k * EPS / float(D.min())
+            self.audit.counts[int(self.audit.strides[0] @ (left, need))] += amount
 
 
 def _count(state: np.ndarray, k: int) -> tuple[int, int]:
@@ -293,9 +197,9 @@ def _on(node: Node, here: np.ndarray) -> Node:
     return Node(node.bound, node.state[here], warm._replace(places=places, weights=weights))
 
 
-def _of(node: Node, here: np.ndarray, size: int) -> Node:
-    """The same node in terms of all ``size`` features."""
+def _of(node: Node, here: np.ndarray, size: int, warm: Warm | None = None) -> Node:
+    """The same node in terms of all ``size`` features, of which ``warm`` is if it is given."""
     state = np.full(size, OUT, dtype=np.int8)
     state[here] = node.state
-    warm = node.warm._replace(places=[here[p] for p in node.warm.places])
-    return Node(node.bound, state, warm)
+    own = node.warm._replace(places=[here[p] for p in node.warm.places]) if warm is None else warm
+    return Node(node.bound, state, own)

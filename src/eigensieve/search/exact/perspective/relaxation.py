@@ -64,7 +64,7 @@ class ScaledPencil:
         self.pencil, self._criterion = problem.pencil, problem.criterion
         pencil = self.pencil
         self.here = pencil.working if pencil.factors else None
-        self._factor = pencil.spectral_factor[0]
+        self._factor: Any = pencil.spectral_factor[0]
         self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
         if self.cancellation > DOMINANT and isinstance(self._factor, np.ndarray):
             aligned = align(self.factor(slice(None)))
@@ -83,7 +83,10 @@ class ScaledPencil:
         part.__dict__.pop("H", None)
         part._factor = turn_rows(turn, self._factor)
         if self.here is not None:
-            part.__dict__["_working_factor"] = turn_rows(turn, self._working_factor)
+            rows = self._working_factor
+            on_device = is_device_array(rows)
+            own = like(turn, rows) @ rows if on_device else turn_rows(turn, rows)
+            part.__dict__["_working_factor"] = own
         return part
 
     @property
