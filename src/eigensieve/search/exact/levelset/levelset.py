@@ -10,7 +10,6 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import EPS, spd_inverse, surely_below
-from ....pencil.pencil import Pencil
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
 from ...column_generation import among
