@@ -19,6 +19,8 @@ from .part import Ground, SmallPart, margin_of
 CHUNK = 8
 # Up to this many a subproblem gets a matrix of its own, which stays in the cache.
 COMPACT = 250
+# What a node takes beside its relaxations, in units of `Budget.spend`.
+WORK_OF_NODE = 5e5
 # With so few undecided features another search goes on, see finish.py.
 FEW = 40
 
@@ -87,6 +89,7 @@ class Visit:
     def children(self, node: Node) -> list[Node]:
         """The nodes below one, the one to go to first at the end."""
         self.n_nodes += 1
+        self.ground.work[0] += WORK_OF_NODE
         state, bound = node.state.copy(), node.bound
         warm = _unpack(node.warm, state.size)
         while bound > self.cut:
