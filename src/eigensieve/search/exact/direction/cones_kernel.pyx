@@ -10,15 +10,17 @@ from libc.math cimport INFINITY, sqrt
 
 from ....pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_matrix, fail, flags,
-    index_matrix, indices, matrix, vector,
+    index_matrix, indices, is_raised, matrix, pick, value_at_rank, vector, where,
 )
 from ...linear_kernel cimport factorize, top_sum
-from ..perspective.relax_kernel cimport evaluate, maximise_in_parts
-from ..perspective.newton_kernel cimport make_scratch
+from ..perspective.newton_kernel cimport make_scratch, with_free
+from ..perspective.relax_kernel cimport evaluate, maximise
 from ..perspective.weights_kernel cimport WEIGHTLESS, Scratch, WeightProblem, read_problem
 
 cdef enum:
     MOST = 100  # steps of a search for a level
+    WORKING_SET = 60  # features that a relaxation of many begins with
+    ROUNDS = 10
 
 cdef extern from *:
     """
@@ -53,23 +55,66 @@ cdef Index count_weights(Vector[double] w) noexcept nogil:
     return count
 
 
+cdef double gap_of(Vector[double] g, Vector[double] w, Index need) noexcept nogil:
+    """How far the bound is above the value, with this gradient."""
+    cdef double gap
+    cdef Index i
+    gap, _, _ = top_sum(g, need)
+    for i in range(w.size):
+        gap -= g[i] * w[i]
+    return gap
+
+
+cdef void improve_some(
+    WeightProblem& problem, Vector[double] w, Vector[double] g, Vector[Flag] is_in, Index few,
+    double cut, Index max_iter, double solved, double hopeless,
+) noexcept nogil:
+    """Maximise over the weights of the features with the largest gradients; ``is_in`` grows."""
+    cdef double bar = value_at_rank(g, w.size - few) if few < w.size else -INFINITY
+    cdef NewVector[Index] part, free
+    cdef NewVector[double] some
+    cdef WeightProblem fewer
+    cdef Index i
+    for i in range(w.size):
+        if w[i] > WEIGHTLESS or g[i] >= bar:
+            is_in[i] = True
+    part = where[Flag](is_in, True)
+    some, free = pick(w, part), pick(problem.free, part)
+    fewer = with_free(problem, free)
+    maximise(fewer, some, cut, max_iter, solved, hopeless)
+    for i in range(part.size):
+        w[part[i]] = some[i]
+
+
 cdef Corner solve_corner(
-    WeightProblem& problem, Vector[double] w, double cut, Index steps, double solved,
+    WeightProblem& problem, Vector[double] w, double cut, Index max_iter, double solved,
     double hopeless,
 ) noexcept nogil:
-    """The relaxation with one row for A: y = (h - W'z) / sqrt(D), z = W X."""
-    cdef Index f = problem.forced.size, u = problem.free.size, a = f, i
-    cdef Scratch scratch = make_scratch(problem, count_weights(w))
+    """The relaxation with one row for A: y = (h - W'z) / sqrt(D), z = W X.
+
+    Solved for some of the features, those with the largest gradients, until it is for all.
+    """
+    cdef Index f = problem.forced.size, u = problem.free.size, need = problem.need, a = f, i
+    cdef Index few = max(WORKING_SET, 5 * need)
     cdef NewVector[double] g = NewVector[double](u)
+    cdef NewVector[Flag] is_in = NewVector[Flag](u, False)
+    cdef Scratch scratch
     cdef Corner corner
-    cdef double value
-    value, _ = evaluate(problem, w, scratch, g)
-    maximise_in_parts(problem, w, g, cut, steps, solved, hopeless)
-    scratch = make_scratch(problem, count_weights(w))
-    value, _ = evaluate(problem, w, scratch, g)
+    cdef double value, gap, before = -INFINITY
+    for _ in range(ROUNDS):
+        scratch = make_scratch(problem, count_weights(w))
+        value, _ = evaluate(problem, w, scratch, g)
+        if value != value:
+            fail("B is not positive definite on the features of a relaxation")
+        gap = gap_of(g, w, need)
+        if (
+            gap <= solved * (value + gap) or value + gap <= cut or value <= before
+            or (value > cut and gap <= hopeless * (value - cut)) or is_raised(problem.stop)
+        ):
+            break
+        before = value
+        improve_some(problem, w, g, is_in, few, cut, max_iter, solved, hopeless)
     corner.y, corner.x = NewVector[double](f + u), NewVector[double](f + u, 0.0)
-    if value != value:
-        fail("B is not positive definite on the features of a relaxation")
     for i in range(f):
         corner.x[i] = scratch.X[0][i]
         corner.y[i] = sqrt(problem.D[problem.forced[i]]) * scratch.X[0][i]
