@@ -161,6 +161,22 @@ def test_the_searches_above_are_searches() -> None:
     assert better >= 80
 
 
+def test_the_root_may_leave_too_few_features() -> None:
+    """Cones are open, but no feature fits into a set above the cut."""
+    H = [
+        [1, -1, 1, 0, 1, 1, -1, -1, 1, -1, -1, 0],
+        [-1, 1, -1, -1, 0, 1, -1, -1, 1, 0, 0, 0],
+        [0, 0, 0, -1, 0, 1, -1, 1, 0, 1, 1, 0],
+    ]
+    W = [
+        [1, 1, 1, 1, 0, -1, -1, 1, 0, -1, 0, 0],
+        [-1, -1, 1, -1, 1, -1, 1, 0, 1, 0, 0, 0],
+        [0, -1, 1, -1, -1, 1, -1, -1, 0, -1, 1, 0],
+    ]
+    pencil = es.FactorPencil(np.array(H, float), np.array(W, float), np.full(12, 0.25))
+    check(pencil, {"k": 9, "include": [], "exclude": []}, 1e-9)
+
+
 def root_of(pencil: es.Pencil, how: dict) -> tuple[Problem, direction.Root]:
     problem = make_problem(pencil, how["k"], "lambda_max", how["include"], how["exclude"])
     return problem, direction.Root(problem, ScaledPencil(problem), Budget())

@@ -119,6 +119,9 @@ def search_direction(target: Target, budget: Budget, options: SearchOptions) -> 
         return outcome
     state = root.fix(cones, target.cut(outcome.value))
     features = np.flatnonzero(state != OUT)
+    if features.size < work.k:  # no set is above the cut
+        outcome.bound = min(outcome.bound, target.cut(outcome.value) + scaled.left_out)
+        return outcome
     B = matrix_of(scaled, features, budget) if features.size <= MAX_FEATURES else None
     if B is None:
         outcome.stopped = budget.stop() or Status.GAP_LIMIT
