@@ -21,8 +21,7 @@ from ...moves import top_k
 from ...solver import Solver, seeks_one_direction
 from ...spectral_bound import spectral_upper_bound
 from ...target import FREE, IN, OUT, Outcome, Target, start_state
-from ..perspective.perspective import MAX_FEATURES, matrix_of
-from ..perspective.relaxation import ScaledPencil, relax_all
+from ..perspective.relaxation import WORK_OF_ENTRY, ScaledPencil, relax_all
 from ..tree import Search, SearchOptions, solve_by_tree
 from .cones import Cones, Corner, all_directions
 from .part import margin_of
@@ -32,6 +31,10 @@ from .tree import DirectionTree
 MAX_RANK = 4
 # The share of B that a diagonal must carry.
 MIN_SHARE = 1e-6
+# More features are not searched: their matrix would take more than 800 MB.
+MAX_FEATURES = 10_000
+# Rows of that matrix between two looks at the clock.
+STRIP = 500
 N_STARTS = 4
 # Sets of the largest weights, of so many directions, that are improved by swaps.
 ROUNDINGS = 8
@@ -122,7 +125,7 @@ def search_direction(target: Target, budget: Budget, options: SearchOptions) -> 
     if features.size < work.k:  # no set is above the cut
         outcome.bound = min(outcome.bound, target.cut(outcome.value) + scaled.left_out)
         return outcome
-    B = matrix_of(scaled, features, budget) if features.size <= MAX_FEATURES else None
+    B = _matrix(scaled, features, budget)
     if B is None:
         outcome.stopped = budget.stop() or Status.GAP_LIMIT
         return outcome
@@ -143,6 +146,20 @@ def _cover(root: Root, target: Target, outcome: Outcome) -> Cones:
     cones.refine(cut)
     outcome.bound = min(outcome.bound, max(cones.bound, cut))
     return cones
+
+
+def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
+    """B of the features; None if they are too many, or if a limit comes first."""
+    if features.size > MAX_FEATURES:
+        return None
+    B = np.empty((features.size, features.size))
+    for first in range(0, features.size, STRIP):
+        if budget.stop() is not None:
+            return None
+        strip = slice(first, first + STRIP)
+        budget.spend(WORK_OF_ENTRY * B[strip].size)
+        B[strip] = scaled.rows(features[strip], features)
+    return B
 
 
 def _indicator(problem: Problem, support: np.ndarray) -> np.ndarray:

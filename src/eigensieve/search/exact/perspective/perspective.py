@@ -181,7 +181,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
         return Outcome(support, value, root.bound, 1, None)
     parts = _split(work, scaled, root, cut, budget)
     features = features_of(parts)
-    B = matrix_of(scaled, features, budget) if features.size <= MAX_FEATURES else None
+    B = _matrix(scaled, features, budget) if features.size <= MAX_FEATURES else None
     if B is None:
         bound = max(part.bound for part in parts)
         stopped = budget.stop() or Status.GAP_LIMIT
@@ -194,7 +194,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     return outcome
 
 
-def matrix_of(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
+def _matrix(scaled: ScaledPencil, features: np.ndarray, budget: Budget) -> np.ndarray | None:
     """B of the features, or None if a limit comes first: thousands take their time."""
     B = np.empty((features.size, features.size))
     for first in range(0, features.size, STRIP):
