@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..levelset.levelset import LevelsetProblem, reach_of, work_of_nodes
+from ....pencil.criteria import surely_below
+from ..levelset.levelset import WORK_CUBED, WORK_SQUARED, LevelsetProblem
 from ..levelset.search_kernel import search_below
 from .part import Ground
 
@@ -36,9 +37,9 @@ def finish(ground: Ground, state: np.ndarray, cut: float, step: float, audit: Au
     unit = float(np.diag(A).max()) or 1.0
     block, need = np.zeros(state.size, dtype=np.int64), np.array([ground.k], dtype=np.int64)
     doubt = np.array([-np.inf])
-    reach = reach_of(ground.B, float(ground.D.min()))
+    reach = np.full(state.size, 1.0 / max(surely_below(ground.B), float(ground.D.min())))
     problem = LevelsetProblem(A / unit, ground.B, reach, doubt, block, need, *audit)
     n_nodes, states, best, level = search_below(problem, cut / unit, step / unit, state, CHUNK)
-    ground.work[0] += work_of_nodes(n_nodes, state.size)
+    ground.work[0] += n_nodes * state.size**2 * (WORK_CUBED * state.size + WORK_SQUARED)
     cut = max(cut, float(doubt[0]) * unit)
     return Finish(n_nodes, states, best, max(cut, level * unit) if best.size else cut)

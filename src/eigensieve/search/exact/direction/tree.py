@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ...target import FREE, IN, OUT
 from ..coverage import CoverageCount
@@ -60,6 +62,9 @@ class DirectionTree:
         coverage.close(np.array([left]), np.array([need]), -1)
         self._strides = coverage.strides
         return [Node(np.inf, self._state, self._warm)]
+
+    def prepare(self, nodes: Sequence[Node], budget: Budget) -> None:
+        """Nothing: every node brings what it needs."""
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         ground = self._ground._replace(work=np.zeros(1))

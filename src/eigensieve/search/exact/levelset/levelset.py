@@ -10,6 +10,7 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ....pencil.criteria import EPS, spd_inverse, surely_below
+from ....pencil.pencil import Pencil
 from ....pencil.problem import Problem
 from ....pencil.solution import Status, relative_gap
 from ...column_generation import among
@@ -69,9 +70,7 @@ class LevelsetTree:
         self._unit = problem.pencil.scale or 1.0
         self._A = small.A * np.outer(d, d) / self._unit
         self._B = small.B * np.outer(d, d)
-        # with A = 0 none counts
-        pencil, none = problem.pencil, np.zeros(features.size)
-        self._reach = reach_of(self._B, pencil.least_B) if pencil.scale else none
+        self._reach = _reach(problem.pencil, self._B)
         # hundredths of a second: an eigen-decomposition takes about 6e-9 n^3 seconds
         self._chunk = int(np.clip(4e6 / features.size**3, 1, 64))
 
@@ -89,14 +88,18 @@ class LevelsetTree:
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         doubt = np.array([-np.inf])
-        problem = LevelsetProblem(
+        work = LevelsetProblem(
             self._A, self._B, self._reach, doubt, self._blocks, self._need, counts, self._strides
         )
         level, step = order.cut / self._unit, order.step / self._unit
-        n_nodes, states, best, level = search_below(problem, level, step, node.state, self._chunk)
+        n_nodes, states, best, level = search_below(work, level, step, node.state, self._chunk)
         left = [Node(node.bound, state) for state in states]
         cut = max(order.cut, float(doubt[0]) * self._unit)
-        work = work_of_nodes(n_nodes, self.features.size)
+        work = (
+            n_nodes
+            * float(self.features.size) ** 2
+            * (WORK_CUBED * self.features.size + WORK_SQUARED)
+        )
         if best.size == 0:
             return Expansion(n_nodes, left, None, cut, work)
         better = self.features[best]
@@ -109,14 +112,11 @@ class LevelsetTree:
         return self.features[climb(self._A, self._B, self._blocks, places, movable)[0]]
 
 
-def work_of_nodes(n_nodes: int, size: int) -> float:
-    """What so many nodes take, of a problem with so many features."""
-    return n_nodes * float(size) ** 2 * (WORK_CUBED * size + WORK_SQUARED)
-
-
-def reach_of(B: np.ndarray, least: float) -> np.ndarray:
-    """No diagonal entry of B^-1 is larger; B has a unit diagonal, and no eigenvalue < least."""
-    least = max(surely_below(B), least)
+def _reach(pencil: Pencil, B: np.ndarray) -> np.ndarray:
+    """No diagonal entry of B^-1 is larger; B has a unit diagonal. With A = 0 none counts."""
+    if pencil.scale == 0:
+        return np.zeros(len(B))
+    least = max(surely_below(B), pencil.least_B)
     error = 8 * len(B) * EPS / least
     if error > 0.5:
         return np.full(len(B), 1.0 / least)
