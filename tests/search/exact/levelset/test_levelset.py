@@ -11,8 +11,8 @@ import pytest
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
 from eigensieve.pencil.solution import Status
-from eigensieve.search.exact.levelset import levelset
 from eigensieve.search.exact.level_start import climb_in
+from eigensieve.search.exact.levelset import levelset
 from eigensieve.search.exact.start_kernel import climb
 from tests.clock import solve_in_time
 from tests.oracles import naive
