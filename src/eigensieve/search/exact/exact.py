@@ -20,6 +20,11 @@ MAX_TINY_FEATURES = 45
 SMALL = 120
 # Of a largest eigenvalue, with a rank of A above one: up to this many go to the level-set search.
 WIDE = 500
+# With two classes, from so many features to so many, and a diagonal that carries no more than this
+# share of B (but this much, if they are not few), the search for the largest eigenvalue closes what
+# the perspective bound leaves open.
+MIN_TIGHT_FEATURES, MAX_TIGHT_FEATURES = 60, 250
+WEAK_DIAGONAL, HOPELESS_DIAGONAL = 0.12, 0.05
 # The share of B that a diagonal can carry, below which the perspective bound is too weak.
 MIN_DIAGONAL_SHARE = 0.03
 # Of a class separation below this leaps and bounds sees too few digits.
@@ -49,7 +54,7 @@ def choose_algorithm(problem: Problem) -> str:
         return "levelset" if pencil.size <= MAX_LEVELSET_FEATURES else "dominance"
     if problem.quota is not None:
         return "leaps"
-    if pencil.size > SMALL:
+    if pencil.size > MAX_TIGHT_FEATURES:
         return "perspective"
     if problem.criterion == "logdet" and pencil.scale < FAINT:
         return "perspective"  # it keeps the digits of a log-det near zero
@@ -57,7 +62,11 @@ def choose_algorithm(problem: Problem) -> str:
         return "leaps"
     d = 1.0 / np.sqrt(pencil.diag_B)
     smallest = np.linalg.eigvalsh(pencil.B * np.outer(d, d))[0]
-    return "perspective" if smallest >= MIN_DIAGONAL_SHARE else "leaps"
+    least = 0.0 if pencil.size <= SMALL else HOPELESS_DIAGONAL
+    is_tight = pencil.is_rank_one and pencil.size > MIN_TIGHT_FEATURES
+    if is_tight and least <= smallest <= WEAK_DIAGONAL:
+        return "dominance"
+    return "perspective" if smallest >= MIN_DIAGONAL_SHARE or pencil.size > SMALL else "leaps"
 
 
 def _has_few_directions(problem: Problem) -> bool:

@@ -6,6 +6,7 @@ is not enough, or B is correlated, a semidefinite part is taken out first (absor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,9 +19,10 @@ from ...greedy.start import best_of
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
 from ...spectral_bound import TraceBound, screen, spectral_upper_bound
-from ...target import IN, OUT, Outcome, Target
+from ...target import IN, OUT, Outcome, Target, start_state
 from ..level import LevelTree
 from ..level_start import find_level_start
+from ..perspective.relaxation import ScaledPencil, relax_all
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .node import MAX_ABSORBED, Examination
 from .root import RootScreen
@@ -82,7 +84,7 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
         support, bound = known.support, known.bound
     else:
         support = _find_start(work, budget, tree, options)
-        bound = spectral_upper_bound(work, work.score(support))
+        bound = _root_bound(work, support)
     support = above_all_features(work, support, budget)
     outcome = Outcome(support, work.score(support), bound, 0, budget.stop())
     if bound <= target.cut(outcome.value) or outcome.stopped is not None:
@@ -104,6 +106,17 @@ def _find_start(
     if tree is None and problem.pencil.has_diagonal_B:
         supports.append(power_start(problem, budget, options))
     return best_of(problem, budget, supports)
+
+
+def _root_bound(problem: Problem, support: np.ndarray) -> float:
+    """No set exceeds it: by traces, and with two classes by the perspective relaxation."""
+    bound = spectral_upper_bound(problem, problem.score(support))
+    if problem.criterion == "trace":
+        weights = np.zeros(problem.pencil.size)
+        weights[support] = 1.0
+        scaled, plain = ScaledPencil(problem), replace(problem, quota=None)
+        bound = min(bound, relax_all(plain, scaled, start_state(problem), weights).bound)
+    return bound
 
 
 def _screen(target: Target, outcome: Outcome, budget: Budget) -> tuple[np.ndarray, float]:
