@@ -56,7 +56,18 @@ def direction_problem() -> Problem:
     return es.lda_pencil(X, y, shrinkage=0.45), 10, "direction", "lambda_max"
 
 
-PROBLEMS = [leaps_problem, levelset_problem, perspective_problem, direction_problem]
+def dominance_problem() -> Problem:
+    X = np.random.default_rng(3).normal(size=(60, 70))
+    return es.Pencil(np.corrcoef(X.T)), 8, "dominance", "lambda_max"
+
+
+PROBLEMS = [
+    leaps_problem,
+    levelset_problem,
+    dominance_problem,
+    perspective_problem,
+    direction_problem,
+]
 
 
 def hard_problem() -> Problem:
