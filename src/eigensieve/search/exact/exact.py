@@ -26,7 +26,7 @@ MAX_GRADED_FEATURES = 40
 
 
 def choose_algorithm(problem: Problem) -> str:
-    """For the largest eigenvalue "levelset"; otherwise "perspective", without shrinkage "leaps".
+    """For the largest eigenvalue "dominance"; otherwise "perspective", without shrinkage "leaps".
 
     A log-det of few features of very different size is left to "interlacing".
     With a rank-one A (two classes) all criteria order the sets alike, and the largest
@@ -36,7 +36,7 @@ def choose_algorithm(problem: Problem) -> str:
     if _has_cancellation(problem):
         return "interlacing"
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:
-        return "levelset"
+        return "dominance"
     if problem.quota is not None:
         return "leaps"
     if pencil.size > SMALL:
