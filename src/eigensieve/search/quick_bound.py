@@ -62,7 +62,7 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
 def _eigenvalue_bound(problem: Problem, support: np.ndarray) -> float:
     pencil, value = problem.pencil, problem.score(support)
     bound = row_bound(problem, value)
-    if _is_large(pencil) or pencil.factors and _rank(pencil) ** 2 * pencil.size > SPECTRAL_WORK:
+    if _is_large(pencil) or (pencil.factors and _rank(pencil) ** 2 * pencil.size > SPECTRAL_WORK):
         return bound
     bound = min(bound, spectral_upper_bound(problem))
     if _is_cheap(pencil) and pencil.is_psd and _rank(pencil) < pencil.size // 2:

@@ -13,11 +13,10 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status
+from ... import spectral_bound
 from ...greedy.start import best_of
 from ...linear_kernel import ratio_of_set
-from ... import spectral_bound
 from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import spectral_upper_bound
 from ...target import IN, OUT, Outcome, Target
 from ..level import LevelTree, screen_by_traces
 from ..level_start import find_level_start
@@ -82,7 +81,7 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
         support, bound = known.support, known.bound
     else:
         support = _find_start(work, budget, tree, options)
-        bound = spectral_upper_bound(work, work.score(support))
+        bound = spectral_bound.spectral_upper_bound(work, work.score(support))
     support = above_all_features(work, support, budget)
     outcome = Outcome(support, work.score(support), bound, 0, budget.stop())
     if bound <= target.cut(outcome.value) or outcome.stopped is not None:

@@ -81,7 +81,7 @@ class RootScreen:
         # block by block, as the test by rows wants them
         order = np.argsort(self.blocks, kind="stable")
         self.features = order[mask[order]]
-        self.highest = float(self.scores[self.features].max()) + ABOVE * problem.unit
+        self.highest = float(self.scores[self.features].max()) + ABOVE * (problem.unit or 1.0)
         self.bound = np.inf
         self._held: np.ndarray | None = None
 
@@ -112,8 +112,10 @@ class RootScreen:
     def deviations(self) -> np.ndarray:
         """The weights to begin with: of correlations all are the same."""
         scores = self.scores[self.features]
-        share = scores / max(float(scores.max()), np.finfo(float).tiny)
-        return np.sqrt(np.maximum(share, LEAST_DEVIATION**2))
+        top = float(scores.max())
+        if top <= 0.0:
+            return np.ones(scores.size)
+        return np.sqrt(np.maximum(scores / top, LEAST_DEVIATION**2))
 
     def work_of(self, n_rounds: int) -> float:
         """What so many rounds take."""
@@ -153,10 +155,11 @@ class RootScreen:
     def _make(self) -> Iterator[tuple[int, np.ndarray]]:
         pencil, here = self.problem.pencil, self.features
         self.budget.spend(self._work_of_making())
+        is_all = np.array_equal(here, np.arange(pencil.size))
         for first in range(0, here.size, STRIP):
             strip = here[first : first + STRIP]
             rows = pencil.columns_A(strip).T  # A is symmetric
-            if here.size < pencil.size:
+            if not is_all:
                 rows = rows[:, here]
             if not pencil.has_identity_B:
                 rows = rows * self.scales[strip, None] * self.scales[here]
