@@ -23,8 +23,9 @@ WORTH = 0.05
 LEAST_DEVIATION = 1e-3
 # A level is above what every feature scores alone by this much, relatively.
 ABOVE = 1e-9
-# What a round takes, per entry of the matrix, and what making it takes, per row of a factor, too.
-WORK_OF_ROUND = 2.0
+# What a round takes, per entry of the matrix, for each of k features besides, and what making it
+# takes, per row of a factor, too.
+WORK_OF_ROUND, WORK_OF_FEATURE = 2.0, 0.08
 WORK_OF_ENTRY, WORK_OF_FACTOR = 8.0, 0.1
 # So much work, a second, is done without a look at what is left.
 CHEAP = 2e9
@@ -97,8 +98,7 @@ class RootScreen:
             n_rounds += tuned.n_rounds
             self.bound = min(self.bound, level + max(tuned.excess, 0.0))
             decision = decide(rows, tuned.weights, FIXING)
-            done = tuned.n_rounds + FIXING + 2
-            self.budget.spend(WORK_OF_ROUND * done * float(rows.size) ** 2)
+            self.budget.spend(self._work_of_rounds(tuned.n_rounds + FIXING + 2))
             keep = np.isin(self.features, self.problem.include) | ~decision.cannot
             if tuned.passes or decision.n_failing == 0:
                 keep[:] = False
@@ -121,7 +121,11 @@ class RootScreen:
         """What so many rounds take."""
         size = self.features.size
         times = 0 if self._held is not None else 1 if size <= HELD else n_rounds
-        return times * self._work_of_making() + WORK_OF_ROUND * n_rounds * float(size) ** 2
+        return times * self._work_of_making() + self._work_of_rounds(n_rounds)
+
+    def _work_of_rounds(self, n_rounds: int) -> float:
+        each = WORK_OF_ROUND + WORK_OF_FEATURE * self.problem.k
+        return n_rounds * each * float(self.features.size) ** 2
 
     def _work_of_making(self) -> float:
         pencil = self.problem.pencil
