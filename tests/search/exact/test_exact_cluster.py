@@ -156,6 +156,15 @@ def test_the_same_as_here(client, pools, problem) -> None:
     assert pools[0].n_sent == 1  # for all its rounds
 
 
+def test_dominance_is_the_same_as_here(client, pools) -> None:
+    """It has few nodes, and two searches: by rows, and with the relaxation."""
+    pencil, k, solver, criterion = dominance_problem()
+    here = es.solve(pencil, k, solver, criterion, audit=True)
+    assert here.status is Status.OPTIMAL
+    same(es.solve(pencil, k, solver, criterion, audit=True, client=client), here)
+    assert len(set(pools)) == 2
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_wide_rounds(client, pools, problem, monkeypatch) -> None:
     pencil, k, solver, criterion = problem()

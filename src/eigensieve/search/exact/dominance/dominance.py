@@ -48,6 +48,12 @@ class DominanceTree(LevelTree):
         super().__init__(problem, features)
         self.absorbs = not problem.pencil.has_diagonal_B
 
+    def with_relaxation(self) -> DominanceTree:
+        """The same tree, whose nodes may take out a semidefinite part."""
+        other = object.__new__(DominanceTree)  # a copy would be one that travels
+        other.__dict__.update(vars(self), absorbs=True)
+        return other
+
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         level, step = order.cut / self.unit, order.step / self.unit
         work, better, doubt, state = 0.0, None, -np.inf, node.state
@@ -100,7 +106,7 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
             tree = DominanceTree(work, features)
     if tree is None or outcome.stopped is not None or outcome.bound <= target.cut(outcome.value):
         return outcome
-    return _search_in_turn(Search(tree, target, budget, options), tree, outcome)
+    return _search_in_turn(tree, target, budget, options, outcome)
 
 
 def _find_start(
@@ -161,19 +167,22 @@ def _screen_by_traces(problem: Problem, cut: float, bound: float) -> tuple[np.nd
             return features, cut
 
 
-def _search_in_turn(search: Search, tree: DominanceTree, outcome: Outcome) -> Outcome:
+def _search_in_turn(
+    tree: DominanceTree, target: Target, budget: Budget, options: SearchOptions, outcome: Outcome
+) -> Outcome:
     """Search without the relaxation, which costs a hundred times as much, and if need be with."""
-    most = search.max_nodes
+    search, most = Search(tree, target, budget, options), options.max_nodes
     if not tree.absorbs:
         size = float(tree.features.size)
         work = min(PLAIN_WORK, WORK_OF_RELAXATION * size**3)
         few = max(int(work / (WORK_OF_NODE * size**2)), PLAIN_NODES)
         search.max_nodes = few if most is None else min(few, most)
         outcome = search.run(outcome.support, outcome.bound)
-        search.max_nodes, tree.absorbs = most, True
         is_spent = most is not None and outcome.n_nodes >= most
         if outcome.stopped is not Status.ITERATION_LIMIT or is_spent:
             return outcome
+        # another tree, as that of a search may have been sent to other processes
+        search = Search(tree.with_relaxation(), target, budget, options, outcome.n_nodes)
     return search.run(outcome.support, outcome.bound)
 
 
