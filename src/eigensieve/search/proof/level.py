@@ -208,8 +208,8 @@ class LevelProof:
         yield rows.find(node.weights, rest.free.size == self._n_free)
         yield self._by_trace(node, rest)
         if rows.features.size <= MAX_ABSORBED:
-            found, state = rows.absorb(node.inherited(rows.features), self._margin)
-            node.relaxation, node.promise[rows.features] = (rows.features, state), rows.shares
+            found, relaxed = rows.absorb(node.inherited(rows.features), self._margin)
+            node.relaxation, node.promise[rows.features] = (rows.features, relaxed), rows.shares
             if found is not None:
                 yield found
 

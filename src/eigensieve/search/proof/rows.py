@@ -51,14 +51,15 @@ def find_rows(
     first = 0 if is_root else 1
     tuned = tune(rows, weights / weights.max(), TUNING[first])
     x = tuned.weights if tuned.passes else decide(rows, tuned.weights, FIXING[first]).weights
-    plain = _shorten(x * units)
+    plain = shorten(x * units)
     said = decide_with(rows, plain / units)
     witness = {"weights": plain[np.argsort(features)].tolist(), "Q": None}
     closes, must = said.n_failing == 0, said.must & ~said.cannot
     return Found("rows", witness, features, closes, must, said.cannot), tuned.weights
 
 
-def _shorten(values: np.ndarray) -> np.ndarray:
+def shorten(values: np.ndarray) -> np.ndarray:
+    """A multiple of some positive numbers, to a few digits."""
     return np.array([float(f"{value:.{DIGITS}g}") for value in (values / values.max()).tolist()])
 
 
@@ -92,7 +93,7 @@ class NodeRows:
         weights[here] = best / self.d
         return found
 
-    def absorb(self, state: State | None, margin: float) -> tuple[Found | None, State | None]:
+    def absorb(self, state: State | None, margin: float) -> tuple[Found | None, State]:
         """A witness with a Q that closes the node or decides something, and the relaxation.
 
         M is known up to ``margin``.
@@ -111,7 +112,7 @@ class NodeRows:
             if 1.0 - float(diagonal.min()) * unit + (m - 1) * others > CLOSE:
                 break
             n_steps = STEPS[1]
-        return None, state
+        return None, absorbed.state
 
     def _look(self, q: np.ndarray, unit: float) -> Found:
         one, place = np.ones(len(q)), np.argsort(self.features)
