@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -31,6 +31,8 @@ MARGIN = 1e-10
 SUM_MARGIN = 1e-6
 # The diagonal of features that no set needs, in units of what is left of N.
 FREELY = 1e3
+# More features than this have no trace test: it decomposes their matrix.
+MAX_TRACED = 500
 # Steps of the bisection for the level at the root.
 STEPS = 20
 
@@ -47,19 +49,17 @@ class LevelNode:
     ----------
     weights : of the features, for the test by rows
     relaxation : features, and where the relaxation of them stands
-    promise : the feature with the largest one is branched on
     """
 
     state: np.ndarray
     weights: np.ndarray
     relaxation: tuple[np.ndarray, State] | None
-    promise: np.ndarray
 
     def child(self, j: int, choice: int) -> LevelNode:
         """The node with a feature decided."""
         state = self.state.copy()
         state[j] = choice
-        return replace(self, state=state, weights=self.weights.copy(), promise=self.promise.copy())
+        return replace(self, state=state, weights=self.weights.copy())
 
     def inherited(self, features: np.ndarray) -> State | None:
         """Where the relaxation stands for some of its features."""
@@ -78,6 +78,11 @@ class Rest(NamedTuple):
     free: np.ndarray
     needs: np.ndarray
     is_needed: np.ndarray
+
+
+def _leaf(kind: str, witness: dict[str, Any], free: np.ndarray) -> Found:
+    nothing = np.zeros(free.size, dtype=bool)
+    return Found(kind, witness, free, True, nothing, nothing, nothing)
 
 
 class LevelProof:
@@ -106,7 +111,7 @@ class LevelProof:
         """Whether the tree was finished; if not, nothing can be said of what was written."""
         self._set_level(level)
         n = self._root.size
-        stack, n_nodes = [LevelNode(self._root.copy(), np.ones(n), None, np.zeros(n))], 0
+        stack, n_nodes = [LevelNode(self._root.copy(), np.ones(n), None)], 0
         while stack:
             if self.budget.stop() is not None:
                 return False
@@ -181,7 +186,7 @@ class LevelProof:
                     self._fix(state, found)
                     break
             else:
-                j = int(rest.free[np.argmax(np.where(rest.is_needed, node.promise[rest.free], -1))])
+                j = int(found.features[np.argmax(found.promise)])
                 self.file.branch(int(self.features[j]))
                 return [node.child(j, IN), node.child(j, OUT)]
 
@@ -198,20 +203,19 @@ class LevelProof:
 
     def _witnesses(self, node: LevelNode, rest: Rest) -> Iterator[Found]:
         """Everything that may close the node or decide features, the cheapest first."""
-        nothing = np.zeros(rest.free.size, dtype=bool)
         if self._is_definite(rest.M):
-            yield Found("level", {"E": None}, rest.free, True, nothing, nothing)
+            yield _leaf("level", {"E": None}, rest.free)
         if not rest.is_needed.any():
-            yield Found("rows", {"weights": [], "Q": None}, rest.free, True, nothing, nothing)
+            yield _leaf("rows", {"weights": [], "Q": None}, rest.free)
         self._require_positive(rest)
         rows = self._rows_of(rest)
         yield rows.find(node.weights, rest.free.size == self._n_free)
-        yield self._by_trace(node, rest)
+        if rest.free.size <= MAX_TRACED:
+            yield self._by_trace(rest)
         if rows.features.size <= MAX_ABSORBED:
-            found, relaxed = rows.absorb(node.inherited(rows.features), self._margin)
-            node.relaxation, node.promise[rows.features] = (rows.features, relaxed), rows.shares
-            if found is not None:
-                yield found
+            found, state = rows.absorb(node.inherited(rows.features), self._margin)
+            node.relaxation = rows.features, state
+            yield found
 
     def _rows_of(self, rest: Rest) -> NodeRows:
         """The rows of what is left of N, on the features that a set can still have."""
@@ -220,15 +224,17 @@ class LevelProof:
         units = np.sqrt(self.unit) / self._d[here]
         return NodeRows(M, here, self._blocks[here], rest.needs, units)
 
-    def _by_trace(self, node: LevelNode, rest: Rest) -> Found:
+    def _by_trace(self, rest: Rest) -> Found:
         nothing = np.zeros(rest.free.size, dtype=bool)
         sure = self._must_have(rest)
         if sure is not None:
-            return Found("sure", {"E": None}, rest.free, False, rest.free == sure, nothing)
+            is_sure = rest.free == sure
+            return Found("sure", {"E": None}, rest.free, False, is_sure, nothing, is_sure)
         E, total, y, negative = self._trace(rest)
-        node.promise[rest.free] = y * (negative + 1e-10)
         must, cannot = self._decide(y, total, self._blocks[rest.free], rest.needs)
-        return Found("level", {"E": E}, rest.free, total <= 1 - SUM_MARGIN, must, cannot)
+        promise = y * (negative + 1e-10) * rest.is_needed
+        closes = total <= 1 - SUM_MARGIN
+        return Found("level", {"E": E}, rest.free, closes, must, cannot, promise)
 
     def _trace(self, rest: Rest) -> tuple[list[float], float, np.ndarray, np.ndarray]:
         """E, the sum that is to be below 1, y, and what is negative in N."""

@@ -29,8 +29,10 @@ from .level import LevelProof
 from .wide import WideRoot
 from .witness import Statement
 
-# Trees for the largest eigenvalue take dense matrices; where B is diagonal, of what is left of more.
-MAX_DENSE_FEATURES, MAX_WIDE_FEATURES = 500, 8000
+# Trees for the largest eigenvalue take dense matrices.
+MAX_DENSE_FEATURES = 500
+# Where B is diagonal, sums of rows leave most of so many features out; then trees take more.
+MAX_WIDE_FEATURES, MAX_LEFT = 8000, 1500
 # So do proofs about pencils that do not come from a table.
 MAX_MATRIX_FEATURES = 2000
 
@@ -145,10 +147,10 @@ class Prover:
         return proof.write_root(value), budget.stop() or Status.GAP_LIMIT
 
     def _by_rows(self, root: WideRoot, level: float, value: float) -> tuple[float, Status | None]:
-        root.narrow(level, MAX_DENSE_FEATURES)
+        root.narrow(level)
         if root.is_closed:
             return level, None
-        if root.n_free <= MAX_DENSE_FEATURES:
+        if root.n_free <= MAX_LEFT:
             proof = LevelProof(self.problem, root.state, root.unit, root.file, root.budget)
             if proof.write(level):
                 return level, None

@@ -30,6 +30,7 @@ class Found(NamedTuple):
     features : those that it is about
     closes : whether no set of the node exceeds the level
     must, cannot : masks of the features: what every set above the level has, and none of them has
+    promise : where nothing is decided the feature with the largest one is to be branched on
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Found(NamedTuple):
     closes: bool
     must: np.ndarray
     cannot: np.ndarray
+    promise: np.ndarray
 
     @property
     def decides(self) -> bool:
@@ -55,7 +57,8 @@ def find_rows(
     said = decide_with(rows, plain / units)
     witness = {"weights": plain[np.argsort(features)].tolist(), "Q": None}
     closes, must = said.n_failing == 0, said.must & ~said.cannot
-    return Found("rows", witness, features, closes, must, said.cannot), tuned.weights
+    found = Found("rows", witness, features, closes, must, said.cannot, said.ratios)
+    return found, tuned.weights
 
 
 def shorten(values: np.ndarray) -> np.ndarray:
@@ -79,7 +82,6 @@ class NodeRows:
         self.M = M[np.ix_(order, order)] / np.outer(self.d, self.d)
         self.starts = np.append(0, np.cumsum(np.bincount(blocks, minlength=needs.size)))
         self.scales = units[order] * self.d
-        self.shares = np.zeros(order.size)
 
     def _rows(self, M: np.ndarray) -> Rows:
         return Rows.of(M, np.ones(len(M)), self.starts, self.needs)
@@ -93,15 +95,13 @@ class NodeRows:
         weights[here] = best / self.d
         return found
 
-    def absorb(self, state: State | None, margin: float) -> tuple[Found | None, State]:
-        """A witness with a Q that closes the node or decides something, and the relaxation.
-
-        M is known up to ``margin``.
-        """
+    def absorb(self, state: State | None, margin: float) -> tuple[Found, State]:
+        """What the rows of a Q decide, and where the relaxation stands; M is known up to ``margin``."""
         m, n_steps = int(self.needs.sum()), STEPS[0 if state is None else 1]
+        nothing = np.zeros(len(self.M), dtype=bool)
         for _ in range(MORE_STEPS):
             absorbed = absorb(self.M, m, state, n_steps)
-            state, self.shares = absorbed.state, absorbed.shares
+            state = absorbed.state
             q, unit = _whole_numbers(self.M, absorbed.Q, margin / np.square(self.d))
             diagonal = np.diag(q)
             if diagonal.min() > 0.0:
@@ -112,7 +112,8 @@ class NodeRows:
             if 1.0 - float(diagonal.min()) * unit + (m - 1) * others > CLOSE:
                 break
             n_steps = STEPS[1]
-        return None, absorbed.state
+        found = Found("rows", {}, self.features, False, nothing, nothing, absorbed.shares)
+        return found, absorbed.state
 
     def _look(self, q: np.ndarray, unit: float) -> Found:
         one, place = np.ones(len(q)), np.argsort(self.features)

@@ -17,9 +17,11 @@ from .rows import find_rows, shorten
 STRIP = 512
 # What a look at the rows takes, per entry of the matrix, in units of `Budget.spend`.
 WORK = 80.0
-# The level of a proof without a tree is raised by so much more than its rows miss, and by this
-# factor more where that was not enough.
-OUTWARD, GROWTH = 1e-9, 1.5
+# A tree goes on with so few.
+FEW = 500
+# A proof without a tree: the level is raised by so much more than its rows miss, by at least a
+# share of the scale and more every time, until it can be shown; then it is lowered by halves.
+OUTWARD, LEAST_STEP, GROWTH, HALVINGS = 1.000001, 1e-3, 1.5, 5
 
 
 class WideRoot:
@@ -43,10 +45,10 @@ class WideRoot:
     def n_free(self) -> int:
         return int(np.count_nonzero(self.state == FREE))
 
-    def narrow(self, level: float, enough: int) -> None:
-        """Write what leaves features out, until the root is closed or ``enough`` are left."""
+    def narrow(self, level: float) -> None:
+        """Write what leaves features out, until the root is closed or few are left."""
         weights = np.ones(self.state.size)
-        while self.n_free > enough and self.budget.stop() is None:
+        while self.n_free > FEW and self.budget.stop() is None:
             here, needs = self._open()
             rows = self._rows(here, needs, level)
             if rows is None:
@@ -68,18 +70,22 @@ class WideRoot:
         """Write a proof without a tree, and return the level, ``low`` or more, that it shows."""
         self.state = self._root
         here, needs = self._open()
-        weights, step = np.ones(here.size), 0.0
-        while True:
-            rows, missing = self._rows(here, needs, low + step), OUTWARD * self.unit
+        weights, step, high, halvings = np.ones(here.size), 0.0, np.inf, HALVINGS
+        while halvings:
+            halvings -= high < np.inf
+            level = (low + high) / 2 if high < np.inf else low + step
+            rows, missing = self._rows(here, needs, level), LEAST_STEP * self.unit
             if rows is not None:
                 weights = tune(rows, weights, TUNING[0]).weights
                 plain = shorten(weights * self._d[here])
                 missing = excess(rows, plain / self._d[here])
-                if missing <= 0.0:
-                    witness = {"weights": plain[np.argsort(here)].tolist(), "Q": None}
-                    self.file.leaf("rows", witness)
-                    return low + step
-            step = max(GROWTH * step, step + missing * (1.0 + OUTWARD) + OUTWARD * self.unit)
+            if missing <= 0.0:
+                high, shown = level, plain
+            else:
+                low, step = level, max(GROWTH * step, missing * OUTWARD)
+        witness = {"weights": shown[np.argsort(here)].tolist(), "Q": None}
+        self.file.leaf("rows", witness)
+        return high
 
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """FREE features of blocks that need some, block by block, and how many these need."""
