@@ -206,9 +206,7 @@ def open_features(problem: Problem, inside: list[int], free: list[int]) -> list[
     return [j for j in free if taken[problem.block[j]] < problem.k[problem.block[j]]]
 
 
-def what_is_left(
-    problem: Problem, bound: float, inside: list[int], free: list[int]
-) -> np.ndarray:
+def what_is_left(problem: Problem, bound: float, inside: list[int], free: list[int]) -> np.ndarray:
     """M: bound B - A on the free features after the others are eliminated."""
     N = bound * problem.B - problem.A
     side = N[np.ix_(inside, free)]

@@ -186,7 +186,7 @@ def test_a_witness_must_be_well_made(tmp_path: Path, witness: Any, reason: str) 
 def test_rows_are_for_the_largest_eigenvalue(tmp_path: Path) -> None:
     factor = {"kind": "matrices", "factor": [[1.0]], "slack": [0.0], "least": 0.0}
     header = make_header(1, 1, "trace", pencil=factor, support=[0], objective=1.0, bound=2.0)
-    lines = [header | {"status": "feasible"},
-             {"leaf": "rows", "rows": {"weights": [1.0], "Q": None}}]  # fmt: skip
+    leaf = {"leaf": "rows", "rows": {"weights": [1.0], "Q": None}}
+    lines = [header | {"status": "feasible"}, leaf]
     verdict = es.check_proof(write_proof(tmp_path / "p", lines), A=np.eye(1))
     assert verdict.reason == "a rows witness is for lambda_max only"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 import eigensieve as es
+from eigensieve.search.proof import level
 
 WIDE = 520  # above the 500 of a tree
+SETS_OF_FOUR = [list(S) for S in combinations(range(14), 4)]
 
 
 @pytest.fixture
@@ -85,9 +88,22 @@ def test_a_search_that_was_stopped_leaves_a_bound_by_rows(
     ]
 
 
+def test_branches_by_rows_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where too many features are left for any decomposition."""
+    monkeypatch.setattr(level, "MAX_TRACED", 0)
+    monkeypatch.setattr(level, "MAX_ABSORBED", 0)
+    X = np.random.default_rng(4).normal(size=(15, 14))
+    best = max(np.linalg.eigvalsh(np.cov(X[:, S].T, bias=True))[-1] for S in SETS_OF_FOUR)
+    shown = es.solve(es.pca_pencil(X), 4, "dominance", proof=file)
+    es.check_proof(file, X).raise_if_rejected()
+    assert shown.is_certified
+    assert best <= shown.bound <= best * (1 + 1e-5)
+    assert '"branch"' in file.read_text()
+
+
 def test_noise_needs_a_tree_and_the_file_is_short(file: Path) -> None:
     X = table(3)
-    shown = es.solve(es.pca_pencil(X), 10, "dominance", proof=file)
+    shown = es.solve(es.pca_pencil(X), 6, "dominance", proof=file)
     verdict = es.check_proof(file, X).raise_if_rejected()
     assert shown.is_certified
     assert verdict.n_nodes > 1

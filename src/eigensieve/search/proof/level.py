@@ -72,7 +72,7 @@ class LevelNode:
 
 
 class Rest(NamedTuple):
-    """What is left of N on the FREE features, how many a set needs; ``is_needed``: of their block."""
+    """What is left of N on the FREE features; how many a set needs, and whether of their block."""
 
     M: np.ndarray
     free: np.ndarray

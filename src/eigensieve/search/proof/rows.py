@@ -96,7 +96,10 @@ class NodeRows:
         return found
 
     def absorb(self, state: State | None, margin: float) -> tuple[Found, State]:
-        """What the rows of a Q decide, and where the relaxation stands; M is known up to ``margin``."""
+        """What the rows of a Q decide, and where the relaxation stands.
+
+        M is known up to ``margin``.
+        """
         m, n_steps = int(self.needs.sum()), STEPS[0 if state is None else 1]
         nothing = np.zeros(len(self.M), dtype=bool)
         for _ in range(MORE_STEPS):

@@ -1,4 +1,4 @@
-"""The root of a proof about thousands of features, B diagonal: sums of rows leave nearly all out."""
+"""The root of a proof about thousands of features, B diagonal: rows leave nearly all out."""
 
 from __future__ import annotations
 
