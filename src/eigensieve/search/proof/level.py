@@ -18,7 +18,6 @@ from scipy import linalg
 
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
-from ..exact.dominance.node import MAX_ABSORBED
 from ..exact.levelset.fixing_kernel import trace_sum
 from ..sparse_pca_relaxation import State
 from ..target import FREE, IN, OUT, decide_by_gains
@@ -33,6 +32,8 @@ SUM_MARGIN = 1e-6
 FREELY = 1e3
 # More features than this have no trace test: it decomposes their matrix.
 MAX_TRACED = 500
+# And so many no relaxation, which does so a hundred times.
+MAX_ABSORBED = 400
 # Steps of the bisection for the level at the root.
 STEPS = 20
 
