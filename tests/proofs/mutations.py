@@ -16,6 +16,7 @@ import numpy as np
 from tests.proofs.naive_prover import Problem
 from tests.proofs.proof_files import Lines
 
+KINDS = ("dual", "level", "rows")
 Changed = tuple[Problem, Lines] | None
 Change = Callable[[Problem, Lines, np.random.Generator], Changed]
 
@@ -31,7 +32,7 @@ def _leaves(lines: Lines, *kinds: str) -> list[int]:
 
 
 def _witnesses(lines: Lines) -> list[dict[str, Any]]:
-    return [line[kind] for line in lines[1:] for kind in ("dual", "level") if kind in line]
+    return [line[kind] for line in lines[1:] for kind in KINDS if kind in line]
 
 
 def _end(lines: Lines, at: int) -> int:
@@ -141,7 +142,7 @@ def swap_children(problem: Problem, lines: Lines, rng: np.random.Generator) -> C
 
 
 def empty_a_leaf(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
-    at = _pick(rng, _leaves(lines, "dual", "level"))
+    at = _pick(rng, _leaves(lines, *KINDS))
     lines[at] = {"leaf": "empty"}
     return problem, lines
 
@@ -182,7 +183,7 @@ def extend_fix(problem: Problem, lines: Lines, rng: np.random.Generator) -> Chan
 
 
 def swap_witnesses(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
-    leaves = _leaves(lines, "dual", "level")
+    leaves = _leaves(lines, *KINDS)
     if len(leaves) < 2:
         return None
     a, b = rng.choice(leaves, size=2, replace=False)
@@ -202,7 +203,9 @@ def lower_value(problem: Problem, lines: Lines, rng: np.random.Generator) -> Cha
 def change_number(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
     """One entry of V, D, Q or E, by a factor or with the other sign."""
     witness = _pick(rng, _witnesses(lines))
-    name = _pick(rng, [key for key in ("V", "D", "Q", "E") if witness and witness.get(key)])
+    if witness is None or "weights" in witness:
+        return None
+    name = _pick(rng, [key for key in ("V", "D", "Q", "E") if witness.get(key)])
     if name is None:
         return None
     entries = witness[name]
@@ -224,8 +227,102 @@ def enlarge_d(problem: Problem, lines: Lines, rng: np.random.Generator) -> Chang
     return problem, lines
 
 
+# ---------------------------------------------------------------- rows witnesses
+
+
+def _pick_rows(lines: Lines, rng: np.random.Generator, *, with_q: bool) -> dict[str, Any] | None:
+    found = [line["rows"] for line in lines[1:] if "rows" in line]
+    return _pick(rng, [rows for rows in found if rows["weights"] and (rows["Q"] or not with_q)])
+
+
+def change_weight(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    rows = _pick_rows(lines, rng, with_q=False)
+    if rows is None:
+        return None
+    at = rng.integers(len(rows["weights"]))
+    rows["weights"][at] *= _pick(rng, [0.01, 0.3, 0.9, 1.1, 3.0, 100.0, -1.0, 0.0])
+    return problem, lines
+
+
+def swap_weights(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    rows = _pick_rows(lines, rng, with_q=False)
+    if rows is None:
+        return None
+    rng.shuffle(rows["weights"])
+    return problem, lines
+
+
+def forget_a_weight(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    rows = _pick_rows(lines, rng, with_q=False)
+    if rows is None:
+        return None
+    rows["weights"].pop()
+    return problem, lines
+
+
+def shorten_keep(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    """A feature of a fix by rows goes out as well."""
+    at = _pick(rng, [i for i, line in enumerate(lines) if "fix" in line and "rows" in line])
+    if at is None or not lines[at]["fix"]["keep"]:
+        return None
+    keep = lines[at]["fix"]["keep"]
+    keep.remove(_pick(rng, keep))
+    return problem, lines
+
+
+def force_a_feature(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    at = _pick(rng, [i for i, line in enumerate(lines) if "fix" in line and "rows" in line])
+    others = sorted(set(lines[at]["fix"]["keep"]) - set(lines[at]["fix"]["in"])) if at else []
+    if not others:
+        return None
+    lines[at]["fix"]["in"].append(_pick(rng, others))
+    return problem, lines
+
+
+def close_a_fix(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    """The witness of a fix is said to close the whole node."""
+    at = _pick(rng, [i for i, line in enumerate(lines) if "fix" in line and "rows" in line])
+    if at is None:
+        return None
+    lines[at : _end(lines, at)] = [{"leaf": "rows", "rows": lines[at]["rows"]}]
+    return problem, lines
+
+
+def change_q(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    """An entry of Q, all of them, or a scale."""
+    rows = _pick_rows(lines, rng, with_q=True)
+    if rows is None:
+        return None
+    name = _pick(rng, ["scales", "upper"])
+    entries = rows["Q"][name]
+    at = int(rng.integers(len(entries)))
+    if name == "upper" and rng.random() < 0.5:
+        entries[at] = _pick(rng, [-entries[at], 3 * entries[at], 0, entries[at] + 400])
+    else:
+        factor = 1.0 + 10.0 ** rng.uniform(-3, 1)
+        everywhere = rng.random() < 0.5
+        rows["Q"][name] = [
+            x * factor if everywhere or i == at else x for i, x in enumerate(entries)
+        ]
+    return problem, lines
+
+
+def leave_q_out(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
+    rows = _pick_rows(lines, rng, with_q=True)
+    if rows is None:
+        return None
+    rows["Q"] = None
+    return problem, lines
+
+
 CHANGES: tuple[Change, ...] = (
     lower_bound, lower_bound_below_a_leaf, raise_objective, change_support, change_limits,
     permute_members, remove_record, remove_subtree, double_subtree, swap_children, empty_a_leaf,
     close_early, change_branch, extend_fix, swap_witnesses, lower_value, change_number, enlarge_d,
+)  # fmt: skip
+# For proofs with rows witnesses; the last two change a Q.
+ROW_CHANGES: tuple[Change, ...] = (
+    lower_bound, change_limits, remove_subtree, swap_children, close_early, extend_fix,
+    swap_witnesses, change_weight, swap_weights, forget_a_weight, shorten_keep, force_a_feature,
+    close_a_fix, change_q, leave_q_out,
 )  # fmt: skip

@@ -96,6 +96,8 @@ class _Node:
             raise FalseClaim("a leaf is not empty")
         if kind == "level":
             self.judge_sets(self.sets)
+        if kind == "rows":
+            self.judge_rows(record["rows"], self.sets)
         if kind == "dual":
             value = record["dual"]["value"]
             if value > self.bound:
@@ -113,6 +115,8 @@ class _Node:
         excluded = [S for S in self.sets if set(out) & set(S) or not set(to_in) <= set(S)]
         if "level" in record:
             self.judge_sets(excluded)
+        elif "rows" in record:
+            self.judge_rows(record["rows"], excluded)
         else:
             self.judge_dual(record["dual"], excluded, self.bound)
         return out, to_in
@@ -121,6 +125,29 @@ class _Node:
         unit = max(abs(self.bound), scale_of(self.problem))
         if any(self.problem.score(S) > self.bound + CLEAR * unit for S in sets):
             raise FalseClaim("a set of a node beats the bound")
+
+    def judge_rows(self, rows: dict[str, Any], sets: list[tuple[int, ...]]) -> None:
+        """Within every set to be judged every row must pass; Q must be below what is left of N."""
+        self.judge_sets(sets)
+        if not self.sets:
+            return
+        free = open_features(self.problem, self.inside, self.free)
+        if len(rows["weights"]) != len(free) or (free and min(rows["weights"]) <= 0.0):
+            raise FalseClaim("weights do not fit the node")
+        M = what_is_left(self.problem, self.bound, self.inside, free)
+        if rows["Q"] is not None:
+            Q = matrix_of(rows["Q"])
+            if len(Q) != len(free) or min(rows["Q"]["scales"]) <= 0.0:
+                raise FalseClaim("Q does not fit the node")
+            unit = np.sqrt(np.abs(M.diagonal()))
+            if np.linalg.eigvalsh((M - Q) / unit[:, None] / unit)[0] < -CLEAR:
+                raise FalseClaim("Q is not below what is left")
+            s = np.array(rows["Q"]["scales"])
+            M = Q / s[:, None] / s
+        for S in sets:
+            T = [free.index(j) for j in S if j not in self.inside]
+            if row_excess(M, np.array(rows["weights"]), T) > CLEAR:
+                raise FalseClaim("a row of a set fails")
 
     def judge_dual(self, dual: dict[str, Any], sets: list[tuple[int, ...]], limit: float) -> None:
         """The form must be PSD where it is used, and the sum at most the limit."""
@@ -168,3 +195,41 @@ class _Node:
             least = problem.pencil["least"] * problem.B.diagonal()[U]
             g += problem.slack[U] / np.maximum(own, least)
         return offset, dict(zip(U, g.tolist()))
+
+
+# ---------------------------------------------------------------- rows
+
+
+def open_features(problem: Problem, inside: list[int], free: list[int]) -> list[int]:
+    """Free features of the blocks of which a set needs more."""
+    taken = [sum(problem.block[j] == b for j in inside) for b in range(len(problem.k))]
+    return [j for j in free if taken[problem.block[j]] < problem.k[problem.block[j]]]
+
+
+def what_is_left(problem: Problem, bound: float, inside: list[int], free: list[int]) -> np.ndarray:
+    """M: bound B - A on the free features after the others are eliminated."""
+    N = bound * problem.B - problem.A
+    side = N[np.ix_(inside, free)]
+    return N[np.ix_(free, free)] - side.T @ np.linalg.solve(N[np.ix_(inside, inside)], side)
+
+
+def matrix_of(Q: dict[str, Any]) -> np.ndarray:
+    """The matrix that a witness writes as scales and an upper triangle."""
+    n = len(Q["scales"])
+    if len(Q["upper"]) != n * (n + 1) // 2:
+        raise FalseClaim("the triangle of Q has another size")
+    q, entries = np.zeros((n, n)), iter(Q["upper"])
+    for i in range(n):
+        for j in range(i, n):
+            q[i, j] = q[j, i] = next(entries)
+    return q * np.outer(Q["scales"], Q["scales"])
+
+
+def row_excess(M: np.ndarray, weights: np.ndarray, T: list[int]) -> float:
+    """By how much the worst row of a set exceeds its diagonal, relatively; -1 for no row."""
+    worst = -1.0
+    for i in T:
+        total = sum(abs(M[i, j]) * weights[j] for j in T if j != i)
+        limit = M[i, i] * weights[i]
+        worst = max(worst, (total - limit) / max(total, abs(limit), 1e-300))
+    return worst

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,16 @@ import pytest
 
 import eigensieve as es
 from tests.proofs import naive_prover as naive
-from tests.proofs.mutations import CHANGES, apply
+from tests.proofs.mutations import CHANGES, Change, apply
 from tests.proofs.oracle import find_false
 from tests.proofs.proof_files import Lines, write_proof
 from tests.proofs.test_checker import PROBLEMS
 
 
 def judge_mutations(
-    problem: naive.Problem, lines: Lines, folder: Path, count: int, seed: int = 0
-) -> Counter[str]:
+    problem: naive.Problem, lines: Lines, folder: Path, count: int, seed: int = 0,
+    changes: Sequence[Change] = CHANGES,
+) -> Counter[str]:  # fmt: skip
     """Make so many false proofs of a true one; each must be rejected. What was changed, counted."""
     rng = np.random.default_rng(seed)
     path = folder / "proof.jsonl"
@@ -26,7 +28,7 @@ def judge_mutations(
     for i in range(20 * count):
         if found.total() == count:
             break
-        change = CHANGES[i % len(CHANGES)]
+        change = changes[i % len(changes)]
         changed = apply(change, problem, lines, rng)
         if changed is None:
             continue

@@ -21,6 +21,7 @@ from .pencils import enclose
 from .premises import check_premises, read_blocks
 from .rational import limited_work
 from .records import Header, check_keys, indices, read_header, read_lines, refuse, whole
+from .rows import check_rows
 from .sources import make_source
 from .statements import describe_problem, find_names
 from .verdict import Verdict
@@ -258,18 +259,23 @@ class _Walk:
         elif kind == "level":
             check_keys(record, {"leaf", "level"}, "the leaf")
             check_level(self.case, self._node(), record["level"])
+        elif kind == "rows":
+            check_keys(record, {"leaf", "rows"}, "the leaf")
+            check_rows(self.case, self._node(), record["rows"])
         else:
-            refuse("the leaf is none of empty, dual, level")
+            refuse("the leaf is none of empty, dual, level, rows")
 
     def _judge_fix(self, record: dict[str, Any]) -> tuple[list[int], list[int]]:
-        witness = "level" if "level" in record else "dual"
+        witness = next((kind for kind in ("level", "rows") if kind in record), "dual")
         check_keys(record, {"fix", witness}, "the fix")
         node = self._node()
         out, inside = _read_fix(record["fix"], node, len(self.state))
         if witness == "dual":
             check_dual_fix(self.case, node, record["dual"], out, inside)
-        else:
+        elif witness == "level":
             check_level(self.case, node, record["level"], (out, inside))
+        else:
+            check_rows(self.case, node, record["rows"], (out, inside))
         return out, inside
 
     # ------------------------------------------------------------ the end

@@ -83,23 +83,36 @@ def _has_factor(mid: np.ndarray, diagonal: np.ndarray) -> bool:
 def show_bordered(core: Ball, sides: Ball, corners: Ball) -> np.ndarray:
     """For which columns j every [[core, sides_j], [sides_j', corners_j]] is semidefinite.
 
-    With any w and e = sides_j - core w, the matrix is congruent to
-    [[core, e], [e', corner - w'(sides_j + e)]]: enough is core >= mu > 0 and
-    the last entry >= e'e / mu.
+    Enough is that the corner is not negative after the elimination of the core.
     """
     if core.shape[0] == 0:
         return np.asarray(corners.lower >= 0.0)
-    nothing = np.zeros(corners.shape, dtype=bool)
+    found = eliminate(core, sides)
+    if found is None:
+        return np.zeros(corners.shape, dtype=bool)
+    w, e, lost = found
+    left = corners - (w * (sides + e)).sum(axis=0)
+    return np.asarray((left - Ball.exact(lost).squared()).lower >= 0.0)
+
+
+def eliminate(core: Ball, sides: Ball) -> tuple[Ball, Ball, np.ndarray] | None:
+    """w, e = sides - core w, and for every column more than |e_j| / sqrt(mu), where core >= mu > 0.
+
+    The matrix [[core, sides], [sides', M]] is congruent to [[core, e], [e', M - w'sides - e'w]];
+    to eliminate the core from that takes e_i' core^-1 e_j, at most |e_i| |e_j| / mu, off an entry.
+    None if the core could not be shown to be positive definite.
+    """
+    n = len(core.mid)
+    if n == 0:
+        return sides, sides, np.zeros(sides.shape[1])
     if not (np.isfinite(core.mid).all() and np.isfinite(sides.mid).all()):
-        return nothing
+        return None
     mu = 0.5 * float(np.linalg.eigvalsh(_mirrored(core.mid))[0])
     if mu <= 0.0:
-        return nothing
-    if show_semidefinite(core - Ball.exact(mu * np.eye(len(core.mid))), explain=False) is not (
-        Shown.TRUE
-    ):
-        return nothing
+        return None
+    if show_semidefinite(core - Ball.exact(mu * np.eye(n)), explain=False) is not Shown.TRUE:
+        return None
     w = Ball.exact(np.linalg.solve(core.mid, sides.mid))
     e = sides - core @ w
-    left = corners - (w * (sides + e)).sum(axis=0)
-    return np.asarray((left - e.squared().sum(axis=0) / Ball.exact(mu)).lower >= 0.0)
+    squares = (e.squared().sum(axis=0) / Ball.exact(mu)).upper
+    return w, e, np.nextafter(np.sqrt(squares), np.inf)

@@ -192,7 +192,7 @@ def test_what_cannot_be_proved_is_refused(file: Path, data, tmp_path: Path) -> N
     wide = sparse.random(30, 900, 0.1, random_state=0, format="csr")
     with pytest.raises(OptionError, match="dense array"):
         es.solve(es.lda_pencil(wide, np.arange(30) % 2), 3, "exact", "trace", proof=file)
-    many = es.pca_pencil(np.random.default_rng(0).normal(size=(20, 600)))
+    many = es.cca_pencil(*np.random.default_rng(0).normal(size=(2, 20, 300)))
     with pytest.raises(OptionError, match="at most 500 features"):
         es.solve(many, 3, "exact", proof=file)
     assert not file.exists()

@@ -1,12 +1,17 @@
 """A proof by levels: branch and bound for the largest eigenvalue that writes down its reasons.
 
 No set exceeds the level l exactly if N = lB - A is semidefinite on every set. A leaf is closed by
-N being so on all its features, or by the trace test (fixing_kernel.pyx), whose witness is a
-diagonal E: with Y = (diag(E) - M)_+, M what is left of N after the features that are IN are
-eliminated, no set whose Y_ii / E_i sum to at most 1 exceeds the level.
+N being so on all its features, by sums of rows (rows.py), or by the trace test
+(fixing_kernel.pyx), whose witness is a diagonal E: with Y = (diag(E) - M)_+, M what is left of N
+after the features that are IN are eliminated, no set whose Y_ii / E_i sum to at most 1 exceeds
+the level.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -14,8 +19,10 @@ from scipy import linalg
 from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ..exact.levelset.fixing_kernel import trace_sum
+from ..sparse_pca_relaxation import State
 from ..target import FREE, IN, OUT, decide_by_gains
 from .file import ProofFile
+from .rows import Found, NodeRows
 
 # N, with a unit diagonal of B and the scale of A as the unit, must be this far from singular.
 MARGIN = 1e-10
@@ -23,12 +30,60 @@ MARGIN = 1e-10
 SUM_MARGIN = 1e-6
 # The diagonal of features that no set needs, in units of what is left of N.
 FREELY = 1e3
+# More features than this have no trace test: it decomposes their matrix.
+MAX_TRACED = 500
+# And so many no relaxation, which does so a hundred times.
+MAX_ABSORBED = 400
 # Steps of the bisection for the level at the root.
 STEPS = 20
 
 
 class NotShown(Exception):
     """A set exceeds the level, or rounding cannot tell."""
+
+
+@dataclass(eq=False)
+class LevelNode:
+    """A subproblem: the state of every feature, and what is known for the tests.
+
+    Attributes
+    ----------
+    weights : of the features, for the test by rows
+    relaxation : features, and where the relaxation of them stands
+    """
+
+    state: np.ndarray
+    weights: np.ndarray
+    relaxation: tuple[np.ndarray, State] | None
+
+    def child(self, j: int, choice: int) -> LevelNode:
+        """The node with a feature decided."""
+        state = self.state.copy()
+        state[j] = choice
+        return replace(self, state=state, weights=self.weights.copy())
+
+    def inherited(self, features: np.ndarray) -> State | None:
+        """Where the relaxation stands for some of its features."""
+        if self.relaxation is None:
+            return None
+        known, state = self.relaxation
+        place = np.empty(self.state.size, dtype=np.intp)
+        place[known] = np.arange(known.size)
+        return state.restrict(place[features])
+
+
+class Rest(NamedTuple):
+    """What is left of N on the FREE features; how many a set needs, and whether of their block."""
+
+    M: np.ndarray
+    free: np.ndarray
+    needs: np.ndarray
+    is_needed: np.ndarray
+
+
+def _leaf(kind: str, witness: dict[str, Any], free: np.ndarray) -> Found:
+    nothing = np.zeros(free.size, dtype=bool)
+    return Found(kind, witness, free, True, nothing, nothing, nothing)
 
 
 class LevelProof:
@@ -42,23 +97,28 @@ class LevelProof:
     ) -> None:
         self.problem, self.file, self.budget = problem, file, budget
         pencil = problem.pencil
-        self._root = state
-        self._d = 1.0 / np.sqrt(pencil.diag_B)
+        self.features = here = np.flatnonzero(state != OUT)
+        self._root = state[here]
+        self._d = 1.0 / np.sqrt(pencil.diag_B[here])
         self.unit = unit
-        self._A = pencil.A * np.outer(self._d, self._d) / self.unit
-        self._B = pencil.B * np.outer(self._d, self._d)
-        self._blocks, self._needs = problem.blocks_and_needs()
+        both = np.outer(self._d, self._d)
+        self._A = pencil.columns_A(here)[here] * both / self.unit
+        self._B = pencil.columns_B(here)[here] * both
+        blocks, self._needs = problem.blocks_and_needs()
+        self._blocks = blocks[here]
+        self._n_free = int(np.count_nonzero(self._root == FREE))
 
     def write(self, level: float) -> bool:
         """Whether the tree was finished; if not, nothing can be said of what was written."""
         self._set_level(level)
-        stack, n_nodes = [self._root], 0
+        n = self._root.size
+        stack, n_nodes = [LevelNode(self._root.copy(), np.ones(n), None)], 0
         while stack:
             if self.budget.stop() is not None:
                 return False
             n_nodes += 1
             try:
-                stack += self._visit(stack.pop().copy())
+                stack += self._visit(stack.pop())
             except NotShown:
                 return False
             self.budget.report("proof", "being written", n_nodes, n_nodes=n_nodes)
@@ -70,32 +130,42 @@ class LevelProof:
 
     def write_root(self, low: float) -> float:
         """Write a proof without branches, and return the level, ``low`` or more, that it shows."""
-        U = np.flatnonzero(self._root != OUT)
-        top = linalg.eigh(self._A[np.ix_(U, U)], self._B[np.ix_(U, U)], eigvals_only=True)[-1]
+        top = linalg.eigh(self._A, self._B, eigvals_only=True)[-1]
         high = (float(top) + 1e-9 * max(abs(float(top)), 1.0)) * self.unit
         witness: dict[str, list[float] | None] = {"E": None}
         for _ in range(STEPS):
             middle = (low + high) / 2
             self._set_level(middle)
             try:
-                found = self._examine(self._root)
+                E, total = self._root_trace()
             except NotShown:
-                found = None
-            if found is None or found[1] > 1 - SUM_MARGIN:
+                E, total = None, np.inf
+            if total > 1 - SUM_MARGIN:
                 low = middle
             else:
-                high, witness = middle, {"E": found[0]}
+                high, witness = middle, {"E": E}
         self.file.leaf("level", witness)
         return high
 
+    def _root_trace(self) -> tuple[list[float] | None, float]:
+        """E and the sum that is to be below 1; no E, and 0, where N is definite."""
+        rest = self._rest(self._root)
+        if self._is_definite(rest.M):
+            return None, 0.0
+        self._require_positive(rest)
+        if self._must_have(rest) is not None:
+            raise NotShown
+        return self._trace(rest)[:2]
+
     def _counts(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many features of every block are FREE, and how many of those a set needs."""
+        """How many features of every block are FREE, and how many a set needs."""
         n = self._needs.size
         inside = np.bincount(self._blocks[state == IN], minlength=n)
         return np.bincount(self._blocks[state == FREE], minlength=n), self._needs - inside
 
-    def _visit(self, state: np.ndarray) -> list[np.ndarray]:
+    def _visit(self, node: LevelNode) -> list[LevelNode]:
         """Close a node, or return its children, the one that is written first last."""
+        state = node.state
         while True:
             sizes, needs = self._counts(state)
             if np.any(needs < 0) or np.any(sizes < needs):
@@ -104,90 +174,113 @@ class LevelProof:
             full = (sizes == needs) & (needs > 0)
             if full.any():  # all that is FREE there must be chosen
                 j = int(np.flatnonzero((state == FREE) & full[self._blocks])[0])
-                self.file.branch(j)
+                self.file.branch(int(self.features[j]))
                 self.file.empty()
                 state[j] = IN
                 continue
-            found = self._examine(state)
-            if found is None:
-                self._split_sure(state)
-                continue
-            E, total, y, negative = found
-            free = np.flatnonzero(state == FREE)
-            if total <= 1 - SUM_MARGIN:
-                self.file.leaf("level", {"E": E})
-                return []
-            must, cannot = self._decide(y, total, self._blocks[free], needs)
-            if must.any() or cannot.any():
-                state[free[must]], state[free[cannot]] = IN, OUT
-                keep = np.flatnonzero(state == FREE)
-                self.file.fix(free[must], keep, "level", {"E": E})
-                continue
-            j = int(free[np.argmax(y * (negative + 1e-10) * (needs > 0)[self._blocks[free]])])
-            self.file.branch(j)
-            children = state.copy(), state.copy()
-            children[0][j], children[1][j] = IN, OUT
-            return list(children)
+            rest = self._rest(state)
+            for found in self._witnesses(node, rest):
+                if found.closes:
+                    self.file.leaf(found.kind, found.witness)
+                    return []
+                if found.decides:
+                    self._fix(state, found)
+                    break
+            else:
+                j = int(found.features[np.argmax(found.promise)])
+                self.file.branch(int(self.features[j]))
+                return [node.child(j, IN), node.child(j, OUT)]
 
-    def _examine(
-        self, state: np.ndarray
-    ) -> tuple[list[float] | None, float, np.ndarray, np.ndarray] | None:
-        """E (None: N is definite), the sum that is to be below 1, y, and what is negative in N.
+    def _fix(self, state: np.ndarray, found: Found) -> None:
+        """Note what a witness decides."""
+        must, cannot = found.features[found.must], found.features[found.cannot]
+        state[must], state[cannot] = IN, OUT
+        if found.kind == "sure":  # the half without the feature is closed at once
+            self.file.branch(int(self.features[must[0]]))
+            self.file.leaf("level", found.witness)
+            return
+        keep = self.features[state == FREE]
+        self.file.fix(self.features[must], keep, found.kind, found.witness)
 
-        None if one feature decides whether N is definite: `_split_sure`.
-        """
-        inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
-        M = self._rest(inside, free)
-        nothing = np.zeros(free.size)
-        if not linalg.lapack.dpotrf(M - self._margin * np.eye(free.size))[1]:
-            return None, 0.0, nothing, nothing
-        _, needs = self._counts(state)
-        blocks = self._blocks[free]
-        self._sure = self._must_have(M, free)
-        if self._sure is not None:
-            return None
+    def _witnesses(self, node: LevelNode, rest: Rest) -> Iterator[Found]:
+        """Everything that may close the node or decide features, the cheapest first."""
+        if self._is_definite(rest.M):
+            yield _leaf("level", {"E": None}, rest.free)
+        if not rest.is_needed.any():
+            yield _leaf("rows", {"weights": [], "Q": None}, rest.free)
+        self._require_positive(rest)
+        rows = self._rows_of(rest)
+        yield rows.find(node.weights, rest.free.size == self._n_free)
+        if rest.free.size <= MAX_TRACED:
+            yield self._by_trace(rest)
+        if rows.features.size <= MAX_ABSORBED:
+            found, state = rows.absorb(node.inherited(rows.features), self._margin)
+            node.relaxation = rows.features, state
+            yield found
+
+    def _rows_of(self, rest: Rest) -> NodeRows:
+        """The rows of what is left of N, on the features that a set can still have."""
+        here = rest.free[rest.is_needed]
+        M = rest.M[np.ix_(rest.is_needed, rest.is_needed)]
+        units = np.sqrt(self.unit) / self._d[here]
+        return NodeRows(M, here, self._blocks[here], rest.needs, units)
+
+    def _by_trace(self, rest: Rest) -> Found:
+        nothing = np.zeros(rest.free.size, dtype=bool)
+        sure = self._must_have(rest)
+        if sure is not None:
+            is_sure = rest.free == sure
+            return Found("sure", {"E": None}, rest.free, False, is_sure, nothing, is_sure)
+        E, total, y, negative = self._trace(rest)
+        must, cannot = self._decide(y, total, self._blocks[rest.free], rest.needs)
+        promise = y * (negative + 1e-10) * rest.is_needed
+        closes = total <= 1 - SUM_MARGIN
+        return Found("level", {"E": E}, rest.free, closes, must, cannot, promise)
+
+    def _trace(self, rest: Rest) -> tuple[list[float], float, np.ndarray, np.ndarray]:
+        """E, the sum that is to be below 1, y, and what is negative in N."""
+        M, free, needs, is_needed = rest
         D = np.maximum(np.sqrt(np.maximum(np.diag(M), 0.0)), self._margin)
-        D[(needs == 0)[blocks]] = FREELY * max(float(np.abs(M).max()), 1.0)
-        if np.any(np.diag(M)[(needs > 0)[blocks]] <= self._margin):
-            raise NotShown
+        D[~is_needed] = FREELY * max(float(np.abs(M).max()), 1.0)
         root = 1.0 / np.sqrt(D)
         theta, V = linalg.eigh(M * np.outer(root, root))
         y = np.empty(free.size)
-        total, tau = trace_sum(theta, np.ascontiguousarray(V.T), blocks, needs, y)
+        total, tau = trace_sum(theta, np.ascontiguousarray(V.T), self._blocks[free], needs, y)
         negative = np.square(V) @ np.maximum(-theta, 0.0)
         # in the units of the pencil
         E = D / tau * self.unit / np.square(self._d[free])
         return E.tolist(), float(total), y, negative
 
-    def _rest(self, inside: np.ndarray, free: np.ndarray) -> np.ndarray:
+    def _rest(self, state: np.ndarray) -> Rest:
         """N on the FREE features after those that are IN are eliminated."""
-        N = self._N
-        if not inside.size:
-            return N[np.ix_(free, free)]
-        factor, failed = linalg.lapack.dpotrf(
-            N[np.ix_(inside, inside)] - self._margin * np.eye(inside.size), lower=True
-        )
-        if failed:
-            raise NotShown
-        C = linalg.solve_triangular(factor, N[np.ix_(inside, free)], lower=True)
-        return N[np.ix_(free, free)] - C.T @ C
+        inside, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
+        _, needs = self._counts(state)
+        M, is_needed = self._N[np.ix_(free, free)], (needs > 0)[self._blocks[free]]
+        if inside.size:
+            factor, failed = linalg.lapack.dpotrf(
+                self._N[np.ix_(inside, inside)] - self._margin * np.eye(inside.size), lower=True
+            )
+            if failed:
+                raise NotShown
+            C = linalg.solve_triangular(factor, self._N[np.ix_(inside, free)], lower=True)
+            M = M - C.T @ C
+        return Rest(M, free, needs, is_needed)
 
-    def _must_have(self, M: np.ndarray, free: np.ndarray) -> int | None:
+    def _require_positive(self, rest: Rest) -> None:
+        if np.any(np.diag(rest.M)[rest.is_needed] <= self._margin):
+            raise NotShown
+
+    def _is_definite(self, M: np.ndarray) -> bool:
+        return not linalg.lapack.dpotrf(M - self._margin * np.eye(len(M)))[1]
+
+    def _must_have(self, rest: Rest) -> int | None:
         """A feature without which N is definite: every set above the level has it."""
-        theta, V = linalg.eigh(M)
+        theta, V = linalg.eigh(rest.M)
         if not (theta.size > 1 and theta[0] < -self._margin and theta[1] > self._margin):
             return None
         j = int(np.argmin(np.square(V) @ (1.0 / theta)))
-        others = np.delete(np.arange(free.size), j)
-        part = M[np.ix_(others, others)] - self._margin * np.eye(others.size)
-        return None if linalg.lapack.dpotrf(part)[1] else int(free[j])
-
-    def _split_sure(self, state: np.ndarray) -> None:
-        """The half without a feature that every set above the level has is closed at once."""
-        assert self._sure is not None
-        self.file.branch(self._sure)
-        self.file.leaf("level", {"E": None})
-        state[self._sure] = IN
+        others = np.delete(np.arange(theta.size), j)
+        return int(rest.free[j]) if self._is_definite(rest.M[np.ix_(others, others)]) else None
 
     def _decide(
         self, y: np.ndarray, total: float, blocks: np.ndarray, needs: np.ndarray

@@ -26,10 +26,13 @@ from ..target import FREE, IN, OUT, Target
 from .dual import DualProof
 from .file import ProofFile
 from .level import LevelProof
+from .wide import WideRoot
 from .witness import Statement
 
-# Searches for the largest eigenvalue take dense matrices.
+# Trees for the largest eigenvalue take dense matrices.
 MAX_DENSE_FEATURES = 500
+# Where B is diagonal, sums of rows leave most of so many features out; then trees take more.
+MAX_WIDE_FEATURES, MAX_LEFT = 8000, 1500
 # So do proofs about pencils that do not come from a table.
 MAX_MATRIX_FEATURES = 2000
 
@@ -78,7 +81,8 @@ class Prover:
         recipe = pencil.recipe
         # duals know no table but that of classes: levels, if there is one of a single component
         is_component = recipe is not None and recipe.kind != "lda"
-        by_dual = pencil.is_rank_one and not (is_component and pencil.size <= MAX_DENSE_FEATURES)
+        self.most = MAX_WIDE_FEATURES if pencil.has_diagonal_B else MAX_DENSE_FEATURES
+        by_dual = pencil.is_rank_one and not (is_component and pencil.size <= self.most)
         self.by_level = problem.criterion == "lambda_max" and not by_dual
         self.has_table = recipe is not None and (self.by_level or recipe.kind == "lda")
         self.about = {"kind": "matrices"} if recipe is None else recipe.as_plain()
@@ -90,7 +94,7 @@ class Prover:
             raise OptionError(
                 "a proof for k per block needs criterion='lambda_max' and an A of rank above one"
             )
-        most = MAX_DENSE_FEATURES if self.by_level else MAX_MATRIX_FEATURES
+        most = self.most if self.by_level else MAX_MATRIX_FEATURES
         if pencil.size > most and (self.by_level or not self.has_table):
             reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
             raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
@@ -133,11 +137,25 @@ class Prover:
         if unit == 0:
             file.leaf("level", {"E": None})
             return 0.0, None
-        proof = LevelProof(self.problem, self.state, unit, file, budget)
+        about = self.problem, self.state, unit, file, budget
+        if self.problem.pencil.size > MAX_DENSE_FEATURES:
+            return self._by_rows(WideRoot(*about), level, value)
+        proof = LevelProof(*about)
         if proof.write(level):
             return level, None
         file.clear()
         return proof.write_root(value), budget.stop() or Status.GAP_LIMIT
+
+    def _by_rows(self, root: WideRoot, level: float, value: float) -> tuple[float, Status | None]:
+        root.narrow(level)
+        if root.is_closed:
+            return level, None
+        if root.n_free <= MAX_LEFT:
+            proof = LevelProof(self.problem, root.state, root.unit, root.file, root.budget)
+            if proof.write(level):
+                return level, None
+        root.file.clear()
+        return root.write_root(value), root.budget.stop() or Status.GAP_LIMIT
 
     def _by_duals(
         self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
