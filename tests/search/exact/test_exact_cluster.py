@@ -64,7 +64,6 @@ def dominance_problem() -> Problem:
 PROBLEMS = [
     leaps_problem,
     levelset_problem,
-    dominance_problem,
     perspective_problem,
     direction_problem,
 ]

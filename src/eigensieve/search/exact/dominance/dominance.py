@@ -82,7 +82,7 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
     Notes
     -----
     With more than 200 features those that the sums of rows, or for a general B the traces at the
-    root, show to be in no better set are taken out first. Where more than 5,000 are left (1,000
+    root, show to be in no better set are taken out first. Where more than 5,000 are left (700
     with a general B) there is no search, and the status is "gap limit" with the bound at the root.
     """
     work, known = target.problem, options.known
