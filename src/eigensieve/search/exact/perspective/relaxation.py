@@ -81,6 +81,12 @@ class ScaledPencil:
         return self.pencil.size
 
     @property
+    def n_rows(self) -> int:
+        """Rows of W, or as many as there are features where B is dense."""
+        factors = self.pencil.factors
+        return len(factors.W) if factors else self.size
+
+    @property
     def is_blurred(self) -> bool:
         """Whether round-off would hide what the relaxation could say of a log-det."""
         return self.cancellation > MAX_CANCELLATION * float(self.D.min())
