@@ -14,12 +14,15 @@ from ....pencil.views cimport (
     Flag, NewMatrix, array_of, copy_of, copy_of_matrix, is_raised, largest, pick, value_at_rank,
     vector, where,
 )
-from ...linear_kernel cimport factorize, solve, solve_lower, solve_upper, top_sum
+from ...linear_kernel cimport (
+    factorize, multiply, solve, solve_lower, solve_upper, top_sum,
+)
 from .newton_kernel cimport curvature, make_scratch, newton_step, with_free
 from .weights_kernel cimport WEIGHTLESS, read_problem
 
 cdef enum:
     WORKING_SET = 60  # features that a relaxation of many begins with
+    MANY_ROWS = 8  # so many rows of H are worth a product of matrices
 
 
 cdef double log_determinant(Matrix[double] Q) noexcept nogil:
@@ -125,26 +128,62 @@ cdef (double, Index) evaluate(
     value = weigh(Q, problem.logdet, G)
     for r in range(c):
         solve_upper(U, t, X[r].part(0, t))
-    price(problem, w, t, scratch)
-    for i in range(u):
-        total = 0.0
-        for r in range(c):
-            for s in range(c):
-                total += Y[r][i] * G[r][s] * Y[s][i]
-        g[i] = total
+    if c < MANY_ROWS:
+        price(problem, t, scratch)
+    else:
+        price_by_products(problem, t, scratch)
+    weigh_prices(problem, w, scratch)
+    if c < MANY_ROWS:
+        for i in range(u):
+            total = 0.0
+            for r in range(c):
+                for s in range(c):
+                    total += Y[r][i] * G[r][s] * Y[s][i]
+            g[i] = total
+    else:
+        quadratic_forms(Y, G, g)
     return value, t
 
 
-cdef void price(
-    WeightProblem& problem, Vector[double] w, Index t, Scratch& scratch
-) noexcept nogil:
-    """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
+cdef void quadratic_forms(Matrix[double] Y, Matrix[double] G, Vector[double] g) noexcept nogil:
+    """g_j = y_j' G y_j, by one product of matrices."""
+    cdef NewMatrix[double] V = NewMatrix[double](Y.rows, Y.columns)
+    cdef Vector[double] y, v
+    cdef Index r, i
+    multiply(G, False, Y, False, V)
+    g.fill(0.0)
+    for r in range(Y.rows):
+        y, v = Y[r], V[r]
+        for i in range(g.size):
+            g[i] += y[i] * v[i]
+
+
+cdef void price_by_products(WeightProblem& problem, Index t, Scratch& scratch) noexcept nogil:
+    """`price` where H has many rows: by one product of matrices."""
+    cdef Matrix[double] B = problem.B, H = problem.H, Y = scratch.Y
+    cdef Vector[Index] free = problem.free
+    cdef NewMatrix[double] rows = NewMatrix[double](t, free.size)
+    cdef Vector[double] row, line
+    cdef Index a, r, i
+    for a in range(t):
+        row, line = B[scratch.T[a]], rows[a]
+        for i in range(free.size):
+            line[i] = row[free[i]]
+    multiply(scratch.X.across(0, t), False, rows, False, Y)
+    for r in range(H.rows):
+        row, line = H[r], Y[r]
+        for i in range(free.size):
+            line[i] = row[free[i]] - line[i]
+
+
+cdef void price(WeightProblem& problem, Index t, Scratch& scratch) noexcept nogil:
+    """Y = H - X B on the free features."""
     cdef Matrix[double] B = problem.B, H = problem.H, X = scratch.X, Y = scratch.Y
-    cdef Vector[double] D = problem.D, row, line, y
+    cdef Vector[double] row, line, y
     cdef Vector[Index] free = problem.free, T = scratch.T
     cdef Index c = H.rows, u = free.size, n = B.rows, a, i, j, r
     cdef NewMatrix[double] whole
-    cdef double x, D_i, root
+    cdef double x
     if 4 * u > n:  # whole rows are several times faster than picking entries from them
         whole = copy_of_matrix(H)
         for a in range(t):
@@ -168,11 +207,20 @@ cdef void price(
                 row = B[T[a]]
                 for i in range(u):
                     y[i] -= x * row[free[i]]
+
+
+cdef void weigh_prices(
+    WeightProblem& problem, Vector[double] w, Scratch& scratch
+) noexcept nogil:
+    """Y /= sqrt(D); what has weight gets it by the equation of X, without cancellation."""
+    cdef Matrix[double] X = scratch.X, Y = scratch.Y
+    cdef Index c = Y.rows, u = problem.free.size, a, i, r
+    cdef double D_i, root
     a = problem.forced.size
     for i in range(u):
-        D_i = D[free[i]]
+        D_i = problem.D[problem.free[i]]
         root = sqrt(D_i)
-        if w[i] > WEIGHTLESS:  # the same by the equation of X, without cancellation
+        if w[i] > WEIGHTLESS:
             for r in range(c):
                 Y[r][i] = D_i * X[r][a] / (w[i] * root)
             a += 1
