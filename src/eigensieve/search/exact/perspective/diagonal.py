@@ -5,11 +5,12 @@ so small that the price only just stays unattractive. So the features fall in tw
 gives D up, which leaves B - diag(D) room: D of the *hot* may grow, up to the Schur complement of
 the cold ones. Where rows outnumber columns, or nearly so, that is a good deal; where columns are
 many times the rows it is next to nothing.
+
+A game: the weights answer the diagonal, and the diagonal the weights. Whoever ends it has a valid
+bound.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -17,7 +18,7 @@ from scipy import linalg
 from ....pencil.budget import Budget
 from .moves_kernel import improve_diagonal
 from .relax_kernel import relax_in_parts
-from .relaxation import SAFE
+from .relaxation import SAFE, one_blas_thread
 from .weights import WeightProblem
 
 # The features that may get a larger D: those with the largest prices.
@@ -26,7 +27,7 @@ HOT = 700
 # and what share of D a cold one keeps.
 NEAR_COLD, NEAR_HOT = 0.75, 0.9
 LEAST, MOST = 0.05, 0.9
-# Rounds of the game between weights and diagonal.
+# Rounds of the game at the root.
 ROUNDS = 4
 # Of what D brings in all: the part that log det(S - D) has, and the part that is spread evenly.
 BARRIER, EVEN = 0.3, 0.02
@@ -34,80 +35,90 @@ BARRIER, EVEN = 0.3, 0.02
 SOLVED, MAX_ITER = 1e-5, 60
 
 
-class Tuned(NamedTuple):
-    """A diagonal, and the relaxation that goes with it: bound, weights and gradient of the free."""
-
-    D: np.ndarray
-    bound: float
-    weights: np.ndarray
-    gradient: np.ndarray
-
-
 def tuned_diagonal(
     problem: WeightProblem, weights: np.ndarray, gradient: np.ndarray, budget: Budget
-) -> Tuned | None:
-    """The best of some diagonals, from the maximum of the relaxation with the present one.
+) -> np.ndarray:
+    """The best of some diagonals for weights near the maximum, and their prices, of the free."""
+    with one_blas_thread():
+        hot = HotPart(problem, gradient)
+        return _play(problem, hot, weights, budget) if hot.is_sound else problem.D
 
-    Weights and gradient are those of the free features. None if rounding or the budget ends it.
-    A game: the weights answer the diagonal, the diagonal what they pulled at on average so far.
-    """
-    hot, D = _give_up(problem, gradient)
-    places = problem.free[hot]
-    S = _hot_part(problem.B, D, places)
-    if S is None:
-        return None
-    D[places] = problem.D[places]  # S - diag(D) is as B - diag(D), or better
-    best, weights, pull = None, weights.copy(), np.zeros(hot.size)
+
+def _play(
+    problem: WeightProblem, hot: HotPart, weights: np.ndarray, budget: Budget
+) -> np.ndarray:
+    best, weights, pull = np.inf, weights.copy(), np.zeros(weights.size)
+    gradient, tuned, D = pull, problem.D, hot.D
     for i in range(ROUNDS):
-        now = problem._replace(D=D.copy())
-        bound, _, gradient, pulls = relax_in_parts(
-            now, weights, gradient.copy(), -np.inf, MAX_ITER, SOLVED, 0.0
+        now = problem._replace(D=D)
+        bound, _, gradient, latest = relax_in_parts(
+            now, weights, gradient, -np.inf, MAX_ITER, SOLVED, 0.0
         )
-        if best is None or bound < best.bound:
-            best = Tuned(now.D, bound, weights.copy(), gradient)
+        if bound < best:
+            best, tuned = bound, D
         if budget.stop() is not None:
             break
-        pull += (pulls[hot] - pull) / (i + 1.0)
-        kth = np.partition(gradient, -problem.need)[-problem.need]
-        low = np.minimum(D[places] * np.maximum(gradient[hot] / (NEAR_HOT * kth), LEAST), D[places])
-        new = _answer(S, D[places], low, pull + EVEN * pull.mean())
-        if new is None:
-            break
-        D[places] = new
-    return best
+        pull = pull + (latest - pull) / (i + 1.0)
+        D = hot.answer(now, gradient, pull)
+    return tuned
 
 
-def _give_up(problem: WeightProblem, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the free are hot, and a diagonal with what the others keep; the forced need none."""
-    hot = np.sort(np.argsort(-gradient, kind="stable")[:HOT])
-    kth = np.partition(gradient, -problem.need)[-problem.need]
-    share = np.full(problem.D.size, LEAST)
-    share[problem.free] = np.clip(gradient / (NEAR_COLD * kth), LEAST, MOST)
-    return hot, share * problem.D
+class HotPart:
+    """The hot features, and what B - diag(D) leaves of B there once the cold are eliminated."""
+
+    def __init__(self, problem: WeightProblem, gradient: np.ndarray) -> None:
+        """From prices of the free features; the forced need no D."""
+        D, free = problem.D, problem.free
+        hot = np.argsort(-gradient, kind="stable")[:HOT]
+        share = np.full(D.size, LEAST)
+        share[free] = np.clip(gradient / (NEAR_COLD * _kth(problem, gradient)), LEAST, MOST)
+        self.places = np.sort(free[hot])
+        self.least = LEAST * D[self.places]
+        self.D = share * D
+        self.D[self.places] = D[self.places]  # which is no more than there is room for
+        self.S = self._eliminate_cold(problem.B)
+
+    def _eliminate_cold(self, B: np.ndarray) -> np.ndarray | None:
+        cold = np.setdiff1d(np.arange(self.D.size), self.places)
+        M = np.asfortranarray(B[np.ix_(cold, cold)])
+        M.flat[:: cold.size + 1] -= (1 + SAFE) * self.D[cold]
+        U, failed = linalg.lapack.dpotrf(M, overwrite_a=True)
+        if failed:
+            return None
+        C = linalg.solve_triangular(U, B[np.ix_(cold, self.places)], trans="T", check_finite=False)
+        return np.ascontiguousarray(B[np.ix_(self.places, self.places)] - C.T @ C)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether B - diag(D) of the cold is positive definite beyond rounding."""
+        return self.S is not None
+
+    def answer(
+        self, problem: WeightProblem, gradient: np.ndarray, pull: np.ndarray
+    ) -> np.ndarray:
+        """D after a sweep for more of pull'D; as it was if rounding leaves the new one in doubt."""
+        assert self.S is not None
+        prices, pulls = np.zeros((2, problem.D.size))
+        prices[problem.free] = gradient / (NEAR_HOT * _kth(problem, gradient))
+        pulls[problem.free] = pull + EVEN * pull.sum() / self.places.size
+        now, pull = problem.D[self.places], pulls[self.places]
+        low = np.minimum(np.maximum(now * prices[self.places], self.least), now)
+        new = now.copy()
+        problem.work[0] += float(now.size) ** 3
+        P = np.linalg.inv(self._room(now))
+        is_done = improve_diagonal(P, new, low, pull, BARRIER * float(pull @ now) / now.size)
+        if not is_done or linalg.lapack.dpotrf(self._room((1 + SAFE) * new))[1]:
+            return problem.D
+        D = problem.D.copy()
+        D[self.places] = new
+        return D
+
+    def _room(self, D: np.ndarray) -> np.ndarray:
+        room = self.S.copy()
+        room.flat[:: D.size + 1] -= D
+        return room
 
 
-def _hot_part(B: np.ndarray, D: np.ndarray, hot: np.ndarray) -> np.ndarray | None:
-    """What B - diag(D) leaves of B on the hot features, once the others are eliminated."""
-    is_cold = np.ones(D.size, dtype=bool)
-    is_cold[hot] = False
-    cold = np.flatnonzero(is_cold)
-    M = np.asfortranarray(B[np.ix_(cold, cold)])
-    M.flat[:: cold.size + 1] -= (1 + SAFE) * D[cold]
-    U, failed = linalg.lapack.dpotrf(M, overwrite_a=True)
-    if failed:
-        return None
-    C = linalg.solve_triangular(U, B[np.ix_(cold, hot)], trans="T", check_finite=False)
-    return np.ascontiguousarray(B[np.ix_(hot, hot)] - C.T @ C)
-
-
-def _answer(S: np.ndarray, D: np.ndarray, low: np.ndarray, pull: np.ndarray) -> np.ndarray | None:
-    """D after a sweep of coordinate ascent for pull'D below S; None if that is not sure."""
-    room = S.copy()
-    room.flat[:: len(S) + 1] -= D
-    P, new = np.linalg.inv(room), D.copy()
-    if not improve_diagonal(P, new, low, pull, BARRIER * float(pull @ D) / D.size):
-        return None
-    room = S.copy()
-    room.flat[:: len(S) + 1] -= (1 + SAFE) * new
-    _, failed = linalg.lapack.dpotrf(room, overwrite_a=True)
-    return None if failed else new
+def _kth(problem: WeightProblem, gradient: np.ndarray) -> float:
+    """The price of the last that is chosen."""
+    return float(np.partition(gradient, -problem.need)[-problem.need])

@@ -6,7 +6,6 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -101,27 +100,18 @@ class PerspectiveTree:
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
-    def tune(self, budget: Budget) -> None:
-        """Give the only part there is a diagonal that suits it."""
-        (state, relaxation, bound), = self.parts
-        part = state[self.features]
-        free, forced = np.flatnonzero(part == FREE), np.flatnonzero(part == IN)
-        work = np.zeros(1)
+    def tune(self, part: Branch, budget: Budget) -> None:
+        """Take a diagonal that suits the relaxation of a part."""
+        state, work = part.state[self.features], np.zeros(1)
+        forced, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
         problem = WeightProblem(
             self.B, self.H, self.D, forced, free, self.k - forced.size, self.logdet, work, self.stop
-        )  # fmt: skip
-        places = self.features[free]
-        tuned = tuned_diagonal(
+        )
+        relaxation, places = part.relaxation, self.features[free]
+        self.D = tuned_diagonal(
             problem, relaxation.weights[places], relaxation.gradient[places], budget
         )
         budget.spend(float(work[0]))
-        if tuned is not None:
-            self.D = tuned.D
-            gradient = np.zeros(state.size)
-            gradient[places] = tuned.gradient
-            weights = np.append(tuned.weights, np.ones(forced.size))
-            used = np.append(places, self.features[forced])
-            self.parts = [Branch(state, replace(relaxation,used=used,used_weights=weights,prices=gradient), bound)]
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         coverage.close(coverage.sizes, coverage.needs)
@@ -213,7 +203,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
         tree = PerspectiveTree(work, scaled, parts, features, B, stop)
         if len(parts) == 1 and COMPACT < features.size <= min(LARGE, 2 * scaled.n_rows):
-            tree.tune(budget)
+            tree.tune(parts[0], budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
     rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
     outcome.bound += work.k * (rounding + scaled.left_out)

@@ -14,15 +14,13 @@ from ....pencil.views cimport (
     Flag, NewMatrix, array_of, copy_of, copy_of_matrix, is_raised, largest, pick, value_at_rank,
     vector, where,
 )
-from ...linear_kernel cimport (
-    factorize, multiply, solve, solve_lower, solve_upper, top_sum,
-)
+from ...linear_kernel cimport factorize, solve, top_sum
 from .newton_kernel cimport curvature, make_scratch, newton_step, with_free
+from .rows_kernel cimport price, solve_rows
 from .weights_kernel cimport WEIGHTLESS, read_problem
 
 cdef enum:
     WORKING_SET = 60  # features that a relaxation of many begins with
-    MANY_ROWS = 8  # so many rows of H are worth a product of matrices
 
 
 cdef double log_determinant(Matrix[double] Q) noexcept nogil:
@@ -83,13 +81,12 @@ cdef (double, Index) evaluate(
     WeightProblem& problem, Vector[double] w, Scratch& scratch, Vector[double] g
 ) noexcept nogil:
     """f(w) and |T|, with the gradient g; both w and g belong to ``free``. It is nan if B fails."""
-    cdef Matrix[double] B = problem.B, H = problem.H
-    cdef Vector[double] D = problem.D, row, line, other
+    cdef Matrix[double] B = problem.B, U = scratch.U
+    cdef Vector[double] D = problem.D, row, line
     cdef Vector[Index] forced = problem.forced, free = problem.free, T = scratch.T
-    cdef Matrix[double] U = scratch.U, X = scratch.X, Y = scratch.Y, G = scratch.G
-    cdef Index c = H.rows, n_forced = forced.size, u = free.size, t = n_forced, a, b, i, r, s
+    cdef Index c = problem.H.rows, n_forced = forced.size, u = free.size, t = n_forced, a, b, i
     cdef NewMatrix[double] Q
-    cdef double total, value
+    cdef double value
     for i in range(n_forced):
         T[i] = forced[i]
     for i in range(u):
@@ -106,127 +103,14 @@ cdef (double, Index) evaluate(
             U[a][a] += D[free[i]] * (1.0 / w[i] - 1.0)
             a += 1
     # only roughly what it takes: the same for the same problem, and about a nanosecond each
-    problem.work[0] += t * t * (t / 6.0 + c) + c * (<double> t * (B.rows if 4 * u > B.rows else u))
-    problem.work[0] += <double> c * c * (u + t + c)
+    problem.work[0] += t * t * (t / 6.0 + c) + <double> c * c * (t + c)
     if not factorize(U, t, 0.0):
         return NAN, t
     Q = NewMatrix[double](c, c)
-    for r in range(c):
-        row, line = H[r], X[r].part(0, t)
-        for b in range(t):
-            line[b] = row[T[b]]
-        solve_lower(U, t, line)
-    for r in range(c):
-        line = X[r]
-        for s in range(r, c):
-            other = X[s]
-            total = 0.0
-            for b in range(t):
-                total += line[b] * other[b]
-            Q[r][s] = total
-            Q[s][r] = total
-    value = weigh(Q, problem.logdet, G)
-    for r in range(c):
-        solve_upper(U, t, X[r].part(0, t))
-    if c < MANY_ROWS:
-        price(problem, t, scratch)
-    else:
-        price_by_products(problem, t, scratch)
-    weigh_prices(problem, w, scratch)
-    if c < MANY_ROWS:
-        for i in range(u):
-            total = 0.0
-            for r in range(c):
-                for s in range(c):
-                    total += Y[r][i] * G[r][s] * Y[s][i]
-            g[i] = total
-    else:
-        quadratic_forms(Y, G, g)
+    solve_rows(problem, t, scratch, Q)
+    value = weigh(Q, problem.logdet, scratch.G)
+    price(problem, w, t, scratch, g)
     return value, t
-
-
-cdef void quadratic_forms(Matrix[double] Y, Matrix[double] G, Vector[double] g) noexcept nogil:
-    """g_j = y_j' G y_j, by one product of matrices."""
-    cdef NewMatrix[double] V = NewMatrix[double](Y.rows, Y.columns)
-    cdef Vector[double] y, v
-    cdef Index r, i
-    multiply(G, False, Y, False, V)
-    g.fill(0.0)
-    for r in range(Y.rows):
-        y, v = Y[r], V[r]
-        for i in range(g.size):
-            g[i] += y[i] * v[i]
-
-
-cdef void price_by_products(WeightProblem& problem, Index t, Scratch& scratch) noexcept nogil:
-    """`price` where H has many rows: by one product of matrices."""
-    cdef Matrix[double] B = problem.B, H = problem.H, Y = scratch.Y
-    cdef Vector[Index] free = problem.free
-    cdef NewMatrix[double] rows = NewMatrix[double](t, free.size)
-    cdef Vector[double] row, line
-    cdef Index a, r, i
-    for a in range(t):
-        row, line = B[scratch.T[a]], rows[a]
-        for i in range(free.size):
-            line[i] = row[free[i]]
-    multiply(scratch.X.across(0, t), False, rows, False, Y)
-    for r in range(H.rows):
-        row, line = H[r], Y[r]
-        for i in range(free.size):
-            line[i] = row[free[i]] - line[i]
-
-
-cdef void price(WeightProblem& problem, Index t, Scratch& scratch) noexcept nogil:
-    """Y = H - X B on the free features."""
-    cdef Matrix[double] B = problem.B, H = problem.H, X = scratch.X, Y = scratch.Y
-    cdef Vector[double] row, line, y
-    cdef Vector[Index] free = problem.free, T = scratch.T
-    cdef Index c = H.rows, u = free.size, n = B.rows, a, i, j, r
-    cdef NewMatrix[double] whole
-    cdef double x
-    if 4 * u > n:  # whole rows are several times faster than picking entries from them
-        whole = copy_of_matrix(H)
-        for a in range(t):
-            row = B[T[a]]
-            for r in range(c):
-                x = X[r][a]
-                line = whole[r]
-                for j in range(n):
-                    line[j] -= x * row[j]
-        for r in range(c):
-            line, y = whole[r], Y[r]
-            for i in range(u):
-                y[i] = line[free[i]]
-    else:
-        for r in range(c):
-            line, y = H[r], Y[r]
-            for i in range(u):
-                y[i] = line[free[i]]
-            for a in range(t):
-                x = X[r][a]
-                row = B[T[a]]
-                for i in range(u):
-                    y[i] -= x * row[free[i]]
-
-
-cdef void weigh_prices(
-    WeightProblem& problem, Vector[double] w, Scratch& scratch
-) noexcept nogil:
-    """Y /= sqrt(D); what has weight gets it by the equation of X, without cancellation."""
-    cdef Matrix[double] X = scratch.X, Y = scratch.Y
-    cdef Index c = Y.rows, u = problem.free.size, a, i, r
-    cdef double D_i, root
-    a = problem.forced.size
-    for i in range(u):
-        D_i = problem.D[problem.free[i]]
-        root = sqrt(D_i)
-        if w[i] > WEIGHTLESS:
-            for r in range(c):
-                Y[r][i] = D_i * X[r][a] / (w[i] * root)
-            a += 1
-        else:
-            for r in range(c):
-                Y[r][i] /= root
 
 
 cdef (double, double) linear_bound(
