@@ -12,6 +12,8 @@ bound.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import linalg
 
@@ -31,24 +33,43 @@ LEAST, MOST = 0.05, 0.9
 ROUNDS = 4
 # Of what D brings in all: the part that log det(S - D) has, and the part that is spread evenly.
 BARRIER, EVEN = 0.3, 0.02
+# What is given up makes it harder to sort features out: so much of the gap must be gained by it.
+WORTH = 0.1
+# Arithmetic of LAPACK in units of `Budget.spend`.
+PRODUCT = 0.1
 # How near to its maximum a relaxation is taken on the way.
 SOLVED, MAX_ITER = 1e-5, 60
 
 
+class Relaxed(NamedTuple):
+    """A bound on a relaxation, and weights and prices of the free features."""
+
+    bound: float
+    weights: np.ndarray
+    gradient: np.ndarray
+
+
 def tuned_diagonal(
-    problem: WeightProblem, weights: np.ndarray, gradient: np.ndarray, budget: Budget
+    problem: WeightProblem, maximum: Relaxed, cut: float, budget: Budget
 ) -> np.ndarray:
-    """The best of some diagonals for weights near the maximum, and their prices, of the free."""
+    """The best of some diagonals, or that of the problem if none takes much of the gap.
+
+    ``maximum`` is about that of the relaxation with the diagonal of the problem.
+    """
     with one_blas_thread():
-        hot = HotPart(problem, gradient)
-        return _play(problem, hot, weights, budget) if hot.is_sound else problem.D
+        hot = HotPart(problem, maximum.gradient)
+        if not hot.is_sound:
+            return problem.D
+        tuned, bound = _play(problem, hot, maximum, budget)
+        is_worth_it = maximum.bound - bound > WORTH * (maximum.bound - cut)
+        return tuned if is_worth_it and _is_below(problem.B, tuned) else problem.D
 
 
 def _play(
-    problem: WeightProblem, hot: HotPart, weights: np.ndarray, budget: Budget
-) -> np.ndarray:
-    best, weights, pull = np.inf, weights.copy(), np.zeros(weights.size)
-    gradient, tuned, D = pull, problem.D, hot.D
+    problem: WeightProblem, hot: HotPart, maximum: Relaxed, budget: Budget
+) -> tuple[np.ndarray, float]:
+    best, tuned, D = np.inf, hot.D, hot.D
+    weights, gradient, pull = maximum.weights.copy(), maximum.gradient, np.zeros(problem.free.size)
     for i in range(ROUNDS):
         now = problem._replace(D=D)
         bound, _, gradient, latest = relax_in_parts(
@@ -60,7 +81,19 @@ def _play(
             break
         pull = pull + (latest - pull) / (i + 1.0)
         D = hot.answer(now, gradient, pull)
-    return tuned
+    return tuned, best
+
+
+def _is_below(B: np.ndarray, D: np.ndarray) -> bool:
+    """Whether B - diag(D) is positive definite: from scratch, for all that follows rests on it."""
+    return not linalg.lapack.dpotrf(_less(B, (1 + SAFE) * D), overwrite_a=True)[1]
+
+
+def _less(B: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """B - diag(D), by columns."""
+    M = np.array(B, order="F")
+    M[np.diag_indices_from(M)] -= D
+    return M
 
 
 class HotPart:
@@ -76,15 +109,16 @@ class HotPart:
         self.least = LEAST * D[self.places]
         self.D = share * D
         self.D[self.places] = D[self.places]  # which is no more than there is room for
-        self.S = self._eliminate_cold(problem.B)
+        self.S = self._eliminate_cold(problem)
 
-    def _eliminate_cold(self, B: np.ndarray) -> np.ndarray | None:
+    def _eliminate_cold(self, problem: WeightProblem) -> np.ndarray | None:
+        B = problem.B
         cold = np.setdiff1d(np.arange(self.D.size), self.places)
-        M = np.asfortranarray(B[np.ix_(cold, cold)])
-        M.flat[:: cold.size + 1] -= (1 + SAFE) * self.D[cold]
-        U, failed = linalg.lapack.dpotrf(M, overwrite_a=True)
+        U, failed = linalg.lapack.dpotrf(_less(B[np.ix_(cold, cold)], self.D[cold]))
         if failed:
             return None
+        # twice: `_is_below` follows
+        problem.work[0] += 2.0 * PRODUCT * cold.size**2 * (cold.size / 3.0 + self.places.size)
         C = linalg.solve_triangular(U, B[np.ix_(cold, self.places)], trans="T", check_finite=False)
         return np.ascontiguousarray(B[np.ix_(self.places, self.places)] - C.T @ C)
 
@@ -96,7 +130,7 @@ class HotPart:
     def answer(
         self, problem: WeightProblem, gradient: np.ndarray, pull: np.ndarray
     ) -> np.ndarray:
-        """D after a sweep for more of pull'D; as it was if rounding leaves the new one in doubt."""
+        """D after a sweep for more of pull'D; as it was if rounding spoils it."""
         assert self.S is not None
         prices, pulls = np.zeros((2, problem.D.size))
         prices[problem.free] = gradient / (NEAR_HOT * _kth(problem, gradient))
@@ -104,19 +138,14 @@ class HotPart:
         now, pull = problem.D[self.places], pulls[self.places]
         low = np.minimum(np.maximum(now * prices[self.places], self.least), now)
         new = now.copy()
-        problem.work[0] += float(now.size) ** 3
-        P = np.linalg.inv(self._room(now))
+        problem.work[0] += (0.5 + 2.0 * PRODUCT) * float(now.size) ** 3
+        P = np.linalg.inv(_less(self.S, now))
         is_done = improve_diagonal(P, new, low, pull, BARRIER * float(pull @ now) / now.size)
-        if not is_done or linalg.lapack.dpotrf(self._room((1 + SAFE) * new))[1]:
+        if not is_done:
             return problem.D
         D = problem.D.copy()
         D[self.places] = new
         return D
-
-    def _room(self, D: np.ndarray) -> np.ndarray:
-        room = self.S.copy()
-        room.flat[:: D.size + 1] -= D
-        return room
 
 
 def _kth(problem: WeightProblem, gradient: np.ndarray) -> float:

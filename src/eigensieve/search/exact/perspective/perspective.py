@@ -30,7 +30,7 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .diagonal import tuned_diagonal
+from .diagonal import Relaxed, tuned_diagonal
 from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
 from .weights import Ground, WeightProblem
@@ -48,7 +48,7 @@ STRIP = 500
 COMPACT = 250
 CHUNK = 16
 # Features with the largest gradients that a node remembers.
-HOT = 80
+HOT = 150
 # Sets drawn from the weights of the relaxation, and improved by swaps.
 ROUNDINGS = 8
 
@@ -100,17 +100,16 @@ class PerspectiveTree:
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
-    def tune(self, part: Branch, budget: Budget) -> None:
+    def tune(self, part: Branch, cut: float, budget: Budget) -> None:
         """Take a diagonal that suits the relaxation of a part."""
         state, work = part.state[self.features], np.zeros(1)
         forced, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
+        places, relaxation = self.features[free], part.relaxation
         problem = WeightProblem(
             self.B, self.H, self.D, forced, free, self.k - forced.size, self.logdet, work, self.stop
         )
-        relaxation, places = part.relaxation, self.features[free]
-        self.D = tuned_diagonal(
-            problem, relaxation.weights[places], relaxation.gradient[places], budget
-        )
+        maximum = Relaxed(part.bound, relaxation.weights[places], relaxation.gradient[places])
+        self.D = tuned_diagonal(problem, maximum, cut, budget)
         budget.spend(float(work[0]))
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
@@ -203,7 +202,7 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
         tree = PerspectiveTree(work, scaled, parts, features, B, stop)
         if len(parts) == 1 and COMPACT < features.size <= min(LARGE, 2 * scaled.n_rows):
-            tree.tune(parts[0], budget)
+            tree.tune(parts[0], cut, budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
     rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
     outcome.bound += work.k * (rounding + scaled.left_out)

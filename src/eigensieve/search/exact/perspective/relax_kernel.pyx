@@ -255,7 +255,7 @@ cdef Relaxed maximise_in_parts(
     for _ in range(10):
         bar = value_at_rank(g, u - few)
         for i in range(u):
-            if w[i] > WEIGHTLESS or g[i] >= bar:
+            if w[i] > WEIGHTLESS or g[i] >= bar > 0.0:  # a guess may be 0 for most
                 is_in[i] = True
         part = where[Flag](is_in, True)
         some = pick(w, part)
