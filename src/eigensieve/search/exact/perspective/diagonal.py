@@ -29,7 +29,9 @@ HOT = 700
 # and what share of D a cold one keeps.
 NEAR_COLD, NEAR_HOT = 0.75, 0.9
 LEAST, MOST = 0.05, 0.9
-# Rounds of the game at the root.
+# The hot begin with a little less than they had, which may be all that there is room for.
+START = 0.99
+# Rounds of the game.
 ROUNDS = 4
 # Of what D brings in all: the part that log det(S - D) has, and the part that is spread evenly.
 BARRIER, EVEN = 0.3, 0.02
@@ -108,7 +110,7 @@ class HotPart:
         self.places = np.sort(free[hot])
         self.least = LEAST * D[self.places]
         self.D = share * D
-        self.D[self.places] = D[self.places]  # which is no more than there is room for
+        self.D[self.places] = START * D[self.places]
         self.S = self._eliminate_cold(problem)
 
     def _eliminate_cold(self, problem: WeightProblem) -> np.ndarray | None:
@@ -127,9 +129,7 @@ class HotPart:
         """Whether B - diag(D) of the cold is positive definite beyond rounding."""
         return self.S is not None
 
-    def answer(
-        self, problem: WeightProblem, gradient: np.ndarray, pull: np.ndarray
-    ) -> np.ndarray:
+    def answer(self, problem: WeightProblem, gradient: np.ndarray, pull: np.ndarray) -> np.ndarray:
         """D after a sweep for more of pull'D; as it was if rounding spoils it."""
         assert self.S is not None
         prices, pulls = np.zeros((2, problem.D.size))
