@@ -41,7 +41,7 @@ WORTH_SENDING = 0.05
 # Into how many parts a round is cut for each thread of a cluster.
 PARTS = 2
 # With more open nodes than this the search goes deep rather than wide, to save memory.
-CROWD = 20_000
+CROWD = 60_000
 
 
 class Node(NamedTuple):
