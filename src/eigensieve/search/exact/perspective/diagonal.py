@@ -51,6 +51,14 @@ class Relaxed(NamedTuple):
     gradient: np.ndarray
 
 
+def work_of_tuning(size: int) -> float:
+    """Of so many features, less that of the relaxations, which count their own."""
+    hot = float(min(size, HOT))
+    cold = size - hot
+    elimination = cold**2 * (cold / 3.0 + hot) + size**3 / 3.0  # and once more from scratch
+    return PRODUCT * elimination + ROUNDS * (0.5 + 2.0 * PRODUCT) * hot**3
+
+
 def tuned_diagonal(
     problem: WeightProblem, maximum: Relaxed, cut: float, budget: Budget
 ) -> np.ndarray:
@@ -119,8 +127,6 @@ class HotPart:
         U, failed = linalg.lapack.dpotrf(_less(B[np.ix_(cold, cold)], self.D[cold]))
         if failed:
             return None
-        # twice: `_is_below` follows
-        problem.work[0] += 2.0 * PRODUCT * cold.size**2 * (cold.size / 3.0 + self.places.size)
         C = linalg.solve_triangular(U, B[np.ix_(cold, self.places)], trans="T", check_finite=False)
         return np.ascontiguousarray(B[np.ix_(self.places, self.places)] - C.T @ C)
 
@@ -138,7 +144,6 @@ class HotPart:
         now, pull = problem.D[self.places], pulls[self.places]
         low = np.minimum(np.maximum(now * prices[self.places], self.least), now)
         new = now.copy()
-        problem.work[0] += (0.5 + 2.0 * PRODUCT) * float(now.size) ** 3
         P = np.linalg.inv(_less(self.S, now))
         is_done = improve_diagonal(P, new, low, pull, BARRIER * float(pull @ now) / now.size)
         if not is_done:

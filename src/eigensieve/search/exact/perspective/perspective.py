@@ -30,7 +30,7 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .diagonal import Relaxed, tuned_diagonal
+from .diagonal import Relaxed, tuned_diagonal, work_of_tuning
 from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil, relax_all
 from .tree_kernel import refill, search_perspective
 from .weights import Ground, WeightProblem
@@ -110,7 +110,7 @@ class PerspectiveTree:
         )
         maximum = Relaxed(part.bound, relaxation.weights[places], relaxation.gradient[places])
         self.D = tuned_diagonal(problem, maximum, cut, budget)
-        budget.spend(float(work[0]))
+        budget.spend(float(work[0]) + work_of_tuning(self.features.size))
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         coverage.close(coverage.sizes, coverage.needs)
@@ -201,7 +201,9 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
         return Outcome(support, value, bound, len(parts), stopped)
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
         tree = PerspectiveTree(work, scaled, parts, features, B, stop)
-        if len(parts) == 1 and COMPACT < features.size <= min(LARGE, 2 * scaled.n_rows):
+        has_room = COMPACT < features.size <= min(LARGE, 2 * scaled.n_rows)
+        is_cheap = work_of_tuning(features.size) <= SPLITTING[0] * budget.work_left
+        if len(parts) == 1 and has_room and is_cheap:
             tree.tune(parts[0], cut, budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
     rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
