@@ -26,6 +26,7 @@ from eigensieve.pursuit.simplex_kernel import repair
 from eigensieve.scoring.penalized_lda import find_directions
 from eigensieve.search.exact.leaps.node_kernel import CLOSED
 from eigensieve.search.exact.leaps.relax_kernel import spread
+from eigensieve.search.exact.perspective.moves_kernel import improve_diagonal
 from eigensieve.search.exact.perspective.tree_kernel import search_perspective
 from eigensieve.search.linear_kernel import ratio_of_set
 from eigensieve.search.solve import find_solvers
@@ -86,6 +87,8 @@ def calls_by_hand() -> Iterator[Call]:
     yield solve_pairs, (A, B, np.tile(np.arange(6), (2, 1, 1)))
     yield ratio_of_set, (A[0], B[0], np.arange(3))
     yield spread, (np.array([0.5, 0.2, 0.0]), np.array([0, 3]), np.array([2]))
+    pull = np.array([0.5, 0.2, 0.0])
+    yield improve_diagonal, (2.0 * np.eye(3), np.full(3, 0.5), np.full(3, 0.1), pull, 0.05)
     rows, one = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.ones(2)
     yield repair, (rows, one, np.arange(2), one, np.eye(2), one.copy(), one @ rows, 0.0, 9)
 
