@@ -1,13 +1,14 @@
 """A better diagonal below B at the root, where B allows one.
 
 The relaxation of a problem bounds every set with any diagonal D below B (in the order of
-matrices). The larger D the tighter the bound, where there is weight; where there is none D may be
-so small that the price only just stays unattractive. So D falls there, and rises where weights are
-divided: far, where B is well conditioned, that is where rows outnumber columns, or nearly so.
+matrices). The uniform D that the smallest eigenvalue of B gives is far from the best where B is well
+conditioned but for a few columns, as where rows outnumber columns, or nearly so. D is raised where
+the weights are divided, and may lose a little elsewhere: less and less, as that which matters
+elsewhere comes to be known.
 
 Of many features only the *hot*, those with the largest prices, take part in that. All others, the
-*cold*, give up what they can at once, which leaves B - diag(D) the room that their Schur complement
-shows.
+*cold*, give up at once what keeps their price unattractive: room for the hot, as the Schur
+complement shows.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from .weights import WeightProblem
 
 # The features that may get a larger D.
 HOT = 700
-# So near to that of the last chosen may the price of a feature without weight come, of the cold
-# and of the hot; and what share of D a cold one keeps.
-NEAR_COLD, NEAR_HOT = 0.75, 0.9
+# So near to that of the last chosen may the price of a cold one come; what share of D it keeps.
+NEAR = 0.75
 LEAST, MOST = 0.05, 0.9
 # What a hot one may lose of its D in the first step, by what that falls if the step was good or
-# was not, and where it ends. A good one took off so much of what lies above the cut.
-LOSS, ON_GAIN, ON_FAILURE, LAST_LOSS = 0.25, 0.8, 0.3, 5e-4
+# was not, and where it ends. A good one took off so much of what lies above the cut. With larger
+# losses the bound of the root falls further, but the search below takes more nodes.
+LOSS, ON_GAIN, ON_FAILURE, LAST_LOSS = 0.03, 0.8, 0.3, 5e-4
 GOOD = 0.005
 # Features without a weight count as if they had up to this much, the nearer they are to one.
 READY = 0.1
@@ -130,7 +131,7 @@ class HotPart:
         self.places = free[self.hot]
         self.least = LEAST * D[self.places]
         share = np.full(D.size, LEAST)
-        share[free] = np.clip(_near(gradient, self.need) / NEAR_COLD, LEAST, MOST)
+        share[free] = np.clip(_near(gradient, self.need) / NEAR, LEAST, MOST)
         share[self.places] = 1.0
         self.D = share * D
         self.S = self._eliminate_others(problem.B)
@@ -152,8 +153,7 @@ class HotPart:
         D = self.D.copy()
         old = D[self.places] = now.D[self.places]
         pull = now.pull[self.hot] + (now.gradient * ready * (1.0 - ready))[self.hot] / old
-        share = np.clip(near[self.hot] / NEAR_HOT, 1.0 - loss, 1.0 - LAST_LOSS)
-        low = np.minimum(np.maximum(share * old, self.least), old)
+        low = np.maximum((1.0 - loss) * old, self.least)
         new, P = low.copy(), _inverse(_less(self.S, low))
         evenly = float(pull @ old) / old.size
         if P is not None and all(
