@@ -479,7 +479,7 @@ def logdet(given: argparse.Namespace) -> None:
             "logdet",
             bar=bar,
             limit=60 if bar is None else max(1.2 * bar, 15),
-            gap_bar=0.01 if bar is None else None,
+            gap_bar=(0.004 if k == 20 else 0.01) if bar is None else None,
             quick=k == 5,
         )
         for name, limits in bars.items()

@@ -1,9 +1,9 @@
 """A better diagonal below B at the root, where B allows one.
 
 The relaxation of a problem bounds every set with any diagonal D below B (in the order of
-matrices). The uniform D that the smallest eigenvalue of B gives is far from the best where B is well
-conditioned but for a few columns, as where rows outnumber columns, or nearly so. D is raised where
-the weights are divided, and may lose a little elsewhere: less and less, as that which matters
+matrices). The uniform D that the smallest eigenvalue of B gives is far from the best where B is
+well conditioned but for a few columns, as where rows outnumber columns, or nearly so. D is raised
+where the weights are divided, and may lose a little elsewhere: less and less, as that which matters
 elsewhere comes to be known.
 
 Of many features only the *hot*, those with the largest prices, take part in that. All others, the
