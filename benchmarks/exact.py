@@ -499,6 +499,24 @@ def many_classes(given: argparse.Namespace) -> None:
     print_rows("Cells, many classes, log-det (bars in % are gaps after 60 s)", rows, given)
 
 
+def direction(given: argparse.Namespace) -> None:
+    bars = {"srbct83": (10, 10, None), "lymphoma": (10, 20, None), "brain": (10, 20, None)}
+    rows = [
+        Row(
+            f"{name}, s = 0.5",
+            partial(lda, name, 0.5),
+            k,
+            bar=bar,
+            limit=60 if bar is None else max(1.2 * bar, 15),
+            quick=k == 5,
+        )
+        for name, limits in bars.items()
+        for k, bar in zip((5, 10, 20), limits)
+    ]
+    rows += [Row("srbct83, s = 0.3", partial(lda, "srbct83", 0.3), k, limit=60) for k in (5, 10)]
+    print_rows("Genes, many classes, largest eigenvalue", rows, given)
+
+
 def pca(given: argparse.Namespace) -> None:
     rows = [
         Row("pit props", lambda: es.Pencil(pit_props()), k, bar=1, limit=10, factor=0, quick=True)
@@ -669,6 +687,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tall": tall,
     "logdet": logdet,
     "cells": many_classes,
+    "direction": direction,
     "pca": pca,
     "pca-genes": pca_genes,
     "correlated-B": correlated_B,

@@ -24,10 +24,12 @@ from eigensieve.experiments.moghaddam2006._pairs_kernel import solve_pairs
 from eigensieve.pursuit.basis_pursuit import basis_pursuit
 from eigensieve.pursuit.simplex_kernel import repair
 from eigensieve.scoring.penalized_lda import find_directions
+from eigensieve.search.exact.direction.cones_kernel import relax_direction
 from eigensieve.search.exact.leaps.node_kernel import CLOSED
 from eigensieve.search.exact.leaps.relax_kernel import spread
 from eigensieve.search.exact.perspective.moves_kernel import improve_diagonal
 from eigensieve.search.exact.perspective.tree_kernel import search_perspective
+from eigensieve.search.exact.perspective.weights import WeightProblem
 from eigensieve.search.linear_kernel import ratio_of_set
 from eigensieve.search.solve import find_solvers
 from tests.contracts.bank import problem_bank
@@ -90,6 +92,17 @@ def calls_by_hand() -> Iterator[Call]:
     pull = np.array([0.5, 0.2, 0.0])
     yield improve_diagonal, (2.0 * np.eye(3), np.full(3, 0.5), np.full(3, 0.1), pull, 0.05)
     rows, one = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.ones(2)
+    problem = WeightProblem(
+        B[0],
+        A[0][:1].copy(),
+        np.full(6, 0.1),
+        np.array([0]),
+        np.arange(1, 6),
+        2,
+        False,
+        np.zeros(1),
+    )
+    yield relax_direction, (problem, np.full(5, 0.4), 0.0, 10, 1e-6, 0.1)
     yield repair, (rows, one, np.arange(2), one, np.eye(2), one.copy(), one @ rows, 0.0, 9)
 
 

@@ -152,7 +152,7 @@ SOLVERS = [
     ("pca", "greedy", "trace", {}),
     ("pca", "greedy", "lambda_max", {"direction": "backward"}),
     ("pca", "threshold", "lambda_max", {}),
-    ("pca", "levelset", "lambda_max", {"gap_tol": 0.3, "time_limit": 20}),
+    ("pca", "dominance", "lambda_max", {"gap_tol": 0.3, "time_limit": 20}),
     ("pca", "dc", "lambda_max", {}),
     ("cca", "greedy", "lambda_max", {}),
 ]

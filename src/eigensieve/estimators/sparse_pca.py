@@ -81,7 +81,9 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         (on those an entry may happen to be zero, too); for "spca" its own, shrunk loadings
     mean_ : array (n_features,)
     solutions_ : list of Solution, one per component; each belongs to the pencil that the
-        earlier components were taken out of, for "spca" to the pencil of the data
+        earlier components were taken out of, for "spca" to the pencil of the data. One that is
+        optimal has the best k features of that pencil; together the components may still be
+        improved on
     solution_ : the first of them
     support_ : mask (n_features,) of the features selected for any component
     selected_features_ : their names (or indices), in column order

@@ -7,7 +7,8 @@ the bound and the status, depends on the problem alone, not on the machine or it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,6 +116,13 @@ class _Stage:
     bound: float = math.inf
     n_nodes: int = 0
     stopped: Status | None = None
+    spent: float = 0.0
+    is_screened: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, found: Solution, budget: Budget) -> _Stage:
+        support = np.searchsorted(problem.to_original, found.support)
+        return cls(found, Target(problem, budget.gap_tol), support, stopped=budget.stop())
 
     @property
     def problem(self) -> Problem:
@@ -128,6 +136,25 @@ class _Stage:
     def is_open(self) -> bool:
         """Whether a search could say more; of what has no bound at all it would take too long."""
         return self.cut < self.bound < math.inf
+
+    @property
+    def lacks_proof(self) -> bool:
+        return not self.greedy.is_certified and self.cut < self.bound
+
+    def look(self, budget: Budget) -> None:
+        """A bound on all sets, where that is cheap and wanted."""
+        if self.lacks_proof and budget.stop() is None:
+            found = self.target.inward(root_bound(self.problem, self.support))
+            self.bound = min(self.bound, found)
+
+    @contextmanager
+    def working(self, budget: Budget, most: float) -> Iterator[None]:
+        """What is done here is counted, and is not to be more than so much."""
+        budget.allow(most)
+        yield
+        if math.isfinite(most):
+            self.spent += most - budget.work_left
+        budget.allow(math.inf)
 
     def take(self, support: np.ndarray) -> None:
         """Another set, if it is better; of those that are equal but for rounding the first."""
@@ -157,26 +184,35 @@ def _prove(
 
     Sets of very many features get the bound at the root only.
     """
-    stages = {k: _begin(problem.with_k(k), found[k], budget) for k in sorted(found)}
-    still = [stage for k, stage in stages.items() if stage.is_open and k <= MAX_SEARCHED]
     exact = find_exact(problem)
+    stages = {k: _Stage.of(problem.with_k(k), found[k], budget) for k in sorted(found)}
+    searched = [stage for k, stage in stages.items() if k <= MAX_SEARCHED and stage.lacks_proof]
+    first = exact is not None and _screens_first(exact, problem)
+    for stage in stages.values():
+        if not (first and stage in searched):
+            stage.look(budget)
+    still = searched if first else [stage for stage in searched if stage.is_open]
     if still and exact is not None:
-        part = _screened(problem, still, exact, budget)
+        # what others screen with they were not charged for as a bound, either
+        share = min(work, SHARED * work / len(still)) if first else math.inf
+        part = _screened(problem, still, exact, share, budget)
         if part is not None:
             with one_blas_thread():  # the steps are small: threads would only wait for each other
                 _search_all(still, part, exact, work, budget, options)
+    if first:
+        for stage in still:
+            stage.look(budget)
     name = "greedy" if exact is None else exact.name
     return {k: stage.finish(budget, name) for k, stage in stages.items()}
 
 
-def _begin(problem: Problem, found: Solution, budget: Budget) -> _Stage:
-    """A bound on all sets, where that is cheap."""
-    target = Target(problem, budget.gap_tol)
-    stage = _Stage(found, target, np.searchsorted(problem.to_original, found.support))
-    stage.stopped = budget.stop()
-    if stage.stopped is None and not found.is_certified:
-        stage.bound = target.inward(root_bound(problem, stage.support))
-    return stage
+def _screens_first(exact: Solver, problem: Problem) -> bool:
+    """Whether the exact search is to say which features count before anything else is tried."""
+    return (
+        exact.screens_first is not None
+        and problem.pencil.size > MIN_SCREENED
+        and exact.screens_first(problem)
+    )
 
 
 def find_exact(problem: Problem) -> Solver | None:
@@ -193,16 +229,20 @@ def find_exact(problem: Problem) -> Solver | None:
 
 
 def _screened(
-    problem: Problem, stages: Sequence[_Stage], exact: Solver, budget: Budget
+    problem: Problem, stages: Sequence[_Stage], exact: Solver, share: float, budget: Budget
 ) -> tuple[np.ndarray, Pencil] | None:
     """The features that are worth searching among for any k, and their pencil, in memory."""
     pencil, features = problem.pencil, problem.features
     if exact.screen is not None and pencil.size > MIN_SCREENED:
         keep = np.zeros(pencil.size, dtype=bool)
         for stage in stages:
-            bound, own = exact.screen(stage.problem, stage.support, stage.cut, budget)
+            with stage.working(budget, share):
+                bound, own = exact.screen(stage.problem, stage.support, stage.cut, budget)
+            stage.is_screened = len(stages) == 1 and math.isfinite(bound)
             stage.bound = min(stage.bound, bound)
             keep[own] = True
+            if math.isinf(stage.bound):
+                stage.look(budget)
         features = np.flatnonzero(keep)
     if pencil.in_memory:
         return features, pencil if features.size == pencil.size else pencil.take(features)
@@ -221,18 +261,17 @@ def _search_all(
     """One k after the other; a better set that is found for one is grown for the next."""
     if part[1].size <= SMALL:
         work = max(work, EFFORTS["high"] * UNIT)
-    left, grown = SHARED * work, None
+    grown = None
     for i, stage in enumerate(stages):
         problem, before = stage.problem, stage.support
         if grown is not None:
             larger, _, _ = swap_refine(problem, resize(problem, grown), budget)
             stage.take(larger)
         if stage.is_open and budget.stop() is None:
-            most = min(work, left / (len(stages) - i))
-            budget.allow(most)
-            _search(stage, part, exact, budget, options)
-            left -= most - min(budget.work_left, most)
-            budget.allow(math.inf)
+            left = SHARED * work - sum(each.spent for each in stages)
+            most = min(work - stage.spent, left / (len(stages) - i))
+            with stage.working(budget, most):
+                _search(stage, part, exact, budget, options)
         stage.stopped = stage.stopped or budget.stop()
         grown = None if np.array_equal(stage.support, before) else stage.support
 
@@ -248,7 +287,7 @@ def _search(
     features, pencil = part
     assert exact.search is not None  # every exact solver has one
     target = Target(among(stage.problem, features, pencil), budget.gap_tol)
-    known = Known(np.searchsorted(features, stage.support), stage.bound)
+    known = Known(np.searchsorted(features, stage.support), stage.bound, stage.is_screened)
     outcome, cut = exact.search(target, budget, replace(options, known=known)), stage.cut
     stage.take(features[outcome.support])
     stage.bound = min(stage.bound, max(outcome.bound, cut))

@@ -9,6 +9,7 @@ import numpy as np
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
+from .exact.dominance.root import row_bound
 from .exact.perspective.relaxation import ScaledPencil, relax_all
 from .hadamard import hadamard_bound
 from .sparse_pca_relaxation import Relaxation
@@ -32,16 +33,16 @@ SHARES = (0.25, 0.5, 0.75, 0.9)
 def root_bound(problem: Problem, support: np.ndarray) -> float:
     """No set of k features has a larger criterion; inf where finding out is not cheap.
 
-    The perspective bound for the trace and log-det criteria, the spectral bound for the largest
-    eigenvalue (and the trace, which is never smaller; for PCA the semidefinite relaxation).
-    ``support`` is where the perspective bound starts from: any set of k features will do, a good
-    one saves time.
+    The perspective bound for the trace and log-det criteria; for the largest eigenvalue sums of
+    rows where B is diagonal, and the spectral bound (and the trace, which is never smaller; for
+    PCA the semidefinite relaxation). ``support`` is where a bound starts from: any set of k
+    features will do, a good one saves time.
     """
     pencil = problem.pencil
     if problem.k == 1:
         # all criteria order single features by the same ratio: the best one is the bound
         return problem.ceiling([int(np.argmax(pencil.diag_A / pencil.diag_B))])
-    if not pencil.factors and pencil.size > DENSE_LIMIT:
+    if _is_large(pencil) and not pencil.has_diagonal_B:
         return np.inf
     if pencil.has_A_on_disk:
         streamed, p = pencil.factors, pencil.size
@@ -50,21 +51,36 @@ def root_bound(problem: Problem, support: np.ndarray) -> float:
         pencil = streamed.load_all()
         problem = replace(problem, pencil=pencil)
     target = Target(problem, 0.0)
-    # sets within the quotas are sets: a bound on all holds for them
-    work = replace(target.problem, quota=None)
-    c = _rank(pencil)
-    is_cheap = c * c * pencil.size <= MAX_WORK * pencil.speed
-    if work.criterion != "lambda_max":
-        return target.proved(_perspective_bound(work, support)) if is_cheap else np.inf
-    if pencil.factors and c * c * pencil.size > SPECTRAL_WORK:
+    if target.problem.criterion == "lambda_max":
+        return _eigenvalue_bound(problem, support)
+    if _is_large(pencil) or not _is_cheap(pencil):
         return np.inf
-    bound = spectral_upper_bound(problem)
-    if is_cheap and pencil.is_psd and c < pencil.size // 2:
-        trace = replace(work, criterion="trace")
+    # sets within the quotas are sets: a bound on all holds for them
+    return target.proved(_perspective_bound(replace(target.problem, quota=None), support))
+
+
+def _eigenvalue_bound(problem: Problem, support: np.ndarray) -> float:
+    pencil, value = problem.pencil, problem.score(support)
+    bound = row_bound(problem, value)
+    if _is_large(pencil) or (pencil.factors and _rank(pencil) ** 2 * pencil.size > SPECTRAL_WORK):
+        return bound
+    bound = min(bound, spectral_upper_bound(problem))
+    if _is_cheap(pencil) and pencil.is_psd and _rank(pencil) < pencil.size // 2:
+        trace = replace(problem, criterion="trace", quota=None)
         bound = min(bound, _perspective_bound(trace, support))
-    if relative_gap(problem.score(support), bound, problem.unit) > WIDE_GAP:
+    if relative_gap(value, bound, problem.unit) > WIDE_GAP:
         bound = min(bound, _relaxed_bound(problem))
     return bound
+
+
+def _is_large(pencil: Pencil) -> bool:
+    """Whether eigenvalues of a dense pencil would take long."""
+    return not pencil.factors and pencil.size > DENSE_LIMIT
+
+
+def _is_cheap(pencil: Pencil) -> bool:
+    """Whether the perspective relaxation is."""
+    return _rank(pencil) ** 2 * pencil.size <= MAX_WORK * pencil.speed
 
 
 def _rank(pencil: Pencil) -> int:

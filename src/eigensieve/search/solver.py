@@ -51,6 +51,8 @@ class Solver:
     screen : says which features are worth searching among, optional
         Of an exact solver: on disk, which features are worth reading into memory; without it the
         solver takes a table on disk as it is.
+    screens_first : function (problem) -> whether its screen is a better first look than the bound
+        of quick_bound.py
     components : function (problem, ks, budget, *, options) -> loadings, [Solution], optional
         All components of a PCA at once, for a method without deflation: its own loadings
         (n_features, m), of unit norm, and the Solution of each component's support. ks has
@@ -70,6 +72,7 @@ class Solver:
     solve: SolveFunction | None = None
     search: SearchFunction | None = None
     screen: ScreenFunction | None = None
+    screens_first: Callable[[Problem], bool] | None = None
     path: PathFunction | None = None
     components: ComponentsFunction | None = None
     criteria: Sequence[str] = CRITERIA

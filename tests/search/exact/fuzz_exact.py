@@ -31,7 +31,7 @@ from tests.oracles.exact import Truth, judge
 from tests.oracles.instances import KINDS, Instance, random_instance
 from tests.oracles.targeted import TARGETED, targeted_instance
 
-ALGORITHMS = ("exact", "leaps", "levelset", "dominance", "perspective", "interlacing")
+ALGORITHMS = ("exact", "leaps", "levelset", "dominance", "perspective", "direction", "interlacing")
 STARTS = ("find_start", "find_level_start", "power_start")
 # All that may prove anything: for k = 1, or where there is one set only, that is every solver.
 EVERYBODY = (*ALGORITHMS, "exhaustive", "greedy", "dc", "dspca", "threshold")
@@ -79,7 +79,8 @@ def poor_starts() -> Iterator[None]:
     Multi-start local search finds nearly every optimum of small problems by itself; only from
     a poor start does the search have to find anything.
     """
-    functions = [find_solvers()[name].search for name in ALGORITHMS]
+    solvers = [find_solvers()[name] for name in ALGORITHMS]
+    functions = [solver.search or solver.solve for solver in solvers]
     modules = [sys.modules[function.__module__] for function in functions if function]
     with ExitStack() as patches:
         for module in modules:

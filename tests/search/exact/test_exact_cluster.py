@@ -48,7 +48,26 @@ def perspective_problem() -> Problem:
     return es.lda_pencil(X, y, shrinkage=0.3), 8, "perspective", "logdet"
 
 
-PROBLEMS = [leaps_problem, levelset_problem, perspective_problem]
+def direction_problem() -> Problem:
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 4
+    X = rng.normal(size=(60, 700))
+    X[:, :6] += 0.5 * rng.normal(size=(4, 6))[y]
+    return es.lda_pencil(X, y, shrinkage=0.45), 10, "direction", "lambda_max"
+
+
+def dominance_problem() -> Problem:
+    X = np.random.default_rng(3).normal(size=(60, 70))
+    return es.Pencil(np.corrcoef(X.T)), 8, "dominance", "lambda_max"
+
+
+PROBLEMS = [
+    leaps_problem,
+    levelset_problem,
+    dominance_problem,
+    perspective_problem,
+    direction_problem,
+]
 
 
 def hard_problem() -> Problem:

@@ -31,7 +31,7 @@ def find_level_start(
         rng = np.random.default_rng(random_state)
         first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))
         others = starting_supports(problem, n_starts, rng, budget)
-        return best_of(problem, budget, (_climb(tree, S) for S in chain([first], others)))
+        return best_of(problem, budget, (climb_in(tree, S) for S in chain([first], others)))
     return find_start(
         problem,
         budget,
@@ -42,7 +42,7 @@ def find_level_start(
     )
 
 
-def _climb(tree: LevelTree, support: np.ndarray) -> np.ndarray:
+def climb_in(tree: LevelTree, support: np.ndarray) -> np.ndarray:
     """The set that exchanges lead to."""
     movable = ~np.isin(tree.features, tree.problem.include)
     places = np.searchsorted(tree.features, support)

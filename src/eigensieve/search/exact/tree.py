@@ -122,10 +122,15 @@ class Tree(Protocol):
 
 
 class Known(NamedTuple):
-    """What others found out: a set to start from as it is, and a bound on all sets."""
+    """What others found out: a set to start from as it is, and a bound on all sets.
+
+    ``is_screened``: the features are those that a better set may hold, for all that the solver's
+    screen can say.
+    """
 
     support: np.ndarray
     bound: float
+    is_screened: bool = False
 
 
 @dataclass(frozen=True)

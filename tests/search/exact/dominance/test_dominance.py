@@ -236,3 +236,12 @@ def test_a_given_start_is_kept_where_nothing_is_better() -> None:
     again = es.solve(pencil, 6, "dominance", start=best.support, n_starts=0)
     assert again.support.tolist() == best.support.tolist()
     assert make_problem(pencil, 6).score(again.support) == again.objective
+
+
+def test_similar_features_are_found_among_many() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 700)) + 0.8 * rng.normal(size=(50, 1)) * (rng.random(700) < 0.5)
+    X[:, [17, 101, 350, 699]] = rng.normal(size=(50, 1)) + 0.02 * rng.normal(size=(50, 4))
+    pencil = es.pca_pencil((X - X.mean(axis=0)) / X.std(axis=0))
+    solution = es.solve(pencil, 4, solver="dominance")
+    assert solution.support.tolist() == [17, 101, 350, 699]

@@ -6,6 +6,7 @@ is not enough, or B is correlated, a semidefinite part is taken out first (absor
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,17 +14,19 @@ import numpy as np
 from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status
+from ... import spectral_bound
 from ...column_generation import among
 from ...greedy.start import best_of
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
-from ...spectral_bound import TraceBound, screen, spectral_upper_bound
-from ...target import IN, OUT, Outcome, Target
+from ...spectral_bound import TraceBound, spectral_upper_bound
+from ...target import IN, OUT, Outcome, Target, start_state
 from ..level import LevelTree
 from ..level_start import find_level_start
+from ..perspective.relaxation import ScaledPencil, relax_all
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .node import MAX_ABSORBED, Examination
-from .root import RootScreen
+from .root import screen_by_rows
 from .start import above_all_features, power_start
 
 # Up to this many features a search needs no look at the root beforehand.
@@ -33,6 +36,7 @@ MAX_FEATURES = 5000
 # The work of searching without a relaxation, before one is tried: as much as at its root.
 PLAIN_WORK, WORK_OF_RELAXATION = 4e9, 30.0
 WORK_OF_NODE = 60.0  # per entry of the matrix
+PLAIN_NODES = 30  # at least
 
 
 class DominanceTree(LevelTree):
@@ -82,13 +86,15 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
         support, bound = known.support, known.bound
     else:
         support = _find_start(work, budget, tree, options)
-        bound = spectral_upper_bound(work, work.score(support))
+        bound = _root_bound(work, support)
     support = above_all_features(work, support, budget)
     outcome = Outcome(support, work.score(support), bound, 0, budget.stop())
     if bound <= target.cut(outcome.value) or outcome.stopped is not None:
         return outcome
     if tree is None:
-        features, outcome.bound = _screen(target, outcome, budget)
+        features = work.features
+        if not (known and known.is_screened):
+            features, outcome.bound = _screen(target, outcome, budget)
         outcome.stopped = budget.stop()
         if features.size <= (MAX_FEATURES if is_plain else MAX_ABSORBED):
             tree = DominanceTree(work, features)
@@ -106,15 +112,36 @@ def _find_start(
     return best_of(problem, budget, supports)
 
 
+def _root_bound(problem: Problem, support: np.ndarray) -> float:
+    """No set exceeds it: by traces, and with two classes by the perspective relaxation."""
+    bound = spectral_upper_bound(problem, problem.score(support))
+    if problem.criterion == "trace":
+        weights = np.zeros(problem.pencil.size)
+        weights[support] = 1.0
+        scaled, plain = ScaledPencil(problem), replace(problem, quota=None)
+        bound = min(bound, relax_all(plain, scaled, start_state(problem), weights).bound)
+    return bound
+
+
+def _goes_by_rows(problem: Problem) -> bool:
+    return problem.pencil.has_diagonal_B and problem.pencil.in_memory
+
+
+def screen(
+    problem: Problem, support: np.ndarray, cut: float, budget: Budget
+) -> tuple[float, np.ndarray]:
+    """A bound on all sets, and the features that one above the cut, or the support, may hold."""
+    by = screen_by_rows if _goes_by_rows(problem) else spectral_bound.screen
+    return by(problem, support, cut, budget)
+
+
 def _screen(target: Target, outcome: Outcome, budget: Budget) -> tuple[np.ndarray, float]:
-    """The features that a set above the cut may hold, and a bound on all sets."""
+    """The same for the search, with what is known of the bound."""
     problem, cut = target.problem, target.cut(outcome.value)
     if not problem.pencil.has_diagonal_B:
         return _screen_by_traces(problem, cut, outcome.bound)
-    root = RootScreen(problem, budget)
-    root.run(cut)
-    bound = min(outcome.bound, root.bound)
-    return root.features, bound if root.features.size else min(bound, cut)
+    bound, features = screen_by_rows(problem, outcome.support, cut, budget)
+    return features, min(outcome.bound, bound)
 
 
 def _screen_by_traces(problem: Problem, cut: float, bound: float) -> tuple[np.ndarray, float]:
@@ -140,7 +167,7 @@ def _search_in_turn(search: Search, tree: DominanceTree, outcome: Outcome) -> Ou
     if not tree.absorbs:
         size = float(tree.features.size)
         work = min(PLAIN_WORK, WORK_OF_RELAXATION * size**3)
-        few = int(work / (WORK_OF_NODE * size**2)) + 1
+        few = max(int(work / (WORK_OF_NODE * size**2)), PLAIN_NODES)
         search.max_nodes = few if most is None else min(few, most)
         outcome = search.run(outcome.support, outcome.bound)
         search.max_nodes, tree.absorbs = most, True
@@ -159,5 +186,6 @@ SOLVER = Solver(
     refuses=seeks_one_direction,
     warm_start=True,
     screen=screen,
+    screens_first=_goes_by_rows,
     on_disk=OnDisk(),
 )

@@ -120,7 +120,8 @@ class Examination:
             if self._offer(inside, free[some]):
                 return True  # if it is not better after all, double precision could not tell
         d = 1.0 / np.sqrt(np.diag(M))
-        M = M * np.outer(d, d)
+        M *= d[:, None]
+        M *= d
         if self._is_definite(M, int(wanted.sum())):
             return self._close(sizes, needs)
         starts = np.append(0, np.cumsum(np.bincount(blocks, minlength=needs.size)))

@@ -167,21 +167,28 @@ def decide_with(rows: Rows, x: np.ndarray) -> Decision:
     failing = sums >= wanted
     must, cannot = np.ones(rows.size, dtype=bool), ~failing
     block = np.repeat(np.arange(rows.needs.size), np.diff(rows.starts))
-    for first, some in rows.strips():
-        bad = np.flatnonzero(failing[first : first + len(some)])
-        for start in range(0, bad.size, STRIP):
-            local = bad[start : start + STRIP]
-            i = first + local
-            own = np.abs(some[local]) * x
-            own[np.arange(i.size), i] = 0.0
-            low, high = least[i][:, block], after[i][:, block]
-            inside = own >= low
-            with np.errstate(invalid="ignore"):  # where a set has no other feature of the block
-                without = sums[i, None] - np.where(inside, own, low) + np.where(inside, high, own)
-            spared = (without < wanted[i, None]) | np.isinf(low)
-            is_needed, is_useless = inside & spared, ~inside & spared
-            is_needed[np.arange(i.size), i] = True
-            is_useless[np.arange(i.size), i] = False
-            must &= is_needed.all(axis=0)
-            cannot &= is_useless.all(axis=0)
+    for i, some in _chosen(rows, failing):
+        own = np.abs(some) * x
+        own[np.arange(i.size), i] = 0.0
+        low, high = least[i][:, block], after[i][:, block]
+        inside = own >= low
+        with np.errstate(invalid="ignore"):  # where a set has no other feature of the block
+            without = sums[i, None] - np.where(inside, own, low) + np.where(inside, high, own)
+        spared = (without < wanted[i, None]) | np.isinf(low)
+        is_needed, is_useless = inside & spared, ~inside & spared
+        is_needed[np.arange(i.size), i] = True
+        is_useless[np.arange(i.size), i] = False
+        must &= is_needed.all(axis=0)
+        cannot &= is_useless.all(axis=0)
+        if not (must.any() or cannot.any()):
+            break
     return Decision(x, sums / (rows.diagonal * x), int(failing.sum()), must, cannot)
+
+
+def _chosen(rows: Rows, mask: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some of the rows, with their numbers, a strip at a time."""
+    for first, some in rows.strips():
+        own = np.flatnonzero(mask[first : first + len(some)])
+        for start in range(0, own.size, STRIP):
+            local = own[start : start + STRIP]
+            yield first + local, some[local]

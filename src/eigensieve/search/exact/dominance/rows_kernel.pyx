@@ -10,10 +10,10 @@ from ....pencil.views cimport Index, Matrix, NewVector, Vector, indices, matrix,
 
 cdef extern from *:
     """
-    // Up to this many a heap is quicker than a selection.
-    static constexpr std::ptrdiff_t FEW = 16;
+    // Up to this many a heap is quicker than a selection, and up to this share: few enter it.
+    static constexpr std::ptrdiff_t FEW = 16, SHARE = 16;
     """
-    const Index FEW
+    const Index FEW, SHARE
 
 
 cdef inline void sift(double* heap, Index size, double value) noexcept nogil:
@@ -35,7 +35,7 @@ cdef inline void sift(double* heap, Index size, double value) noexcept nogil:
 cdef double* largest_of(double* values, Index count, Index size, double* heap) noexcept nogil:
     """The largest of some values, so many of them, the smallest first. The values are reordered."""
     cdef Index j
-    if size > FEW:
+    if size > FEW and size * SHARE > count:
         nth_element(values, values + count - size, values + count)
         return values + count - size
     for j in range(size):
@@ -73,7 +73,7 @@ cdef void sum_rows(
     Vector[double] sums,
 ) noexcept nogil:
     cdef Index i, j, b, size, own
-    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](FEW + 1, 0.0)
+    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](w.size + FEW + 1, 0.0)
     cdef double* top
     cdef double total
     for i in range(rows.rows):
@@ -93,7 +93,7 @@ cdef void rank_rows(
     Vector[double] sums, Matrix[double] least, Matrix[double] after,
 ) noexcept nogil:
     cdef Index i, j, b, size, own
-    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](FEW + 1, 0.0)
+    cdef NewVector[double] values = NewVector[double](w.size + 1), heap = NewVector[double](w.size + FEW + 1, 0.0)
     cdef double* top
     for i in range(rows.rows):
         own, sums[i] = first + i, 0.0

@@ -9,6 +9,7 @@ done where the pencil's rows lie, on a device or in memory; the working set come
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from ....pencil.criteria import DOMINANT, EPS
 from ....pencil.factor_pencil import quadratic_forms
 from ....pencil.grading import MAX_CANCELLATION, align, cancellation
 from ....pencil.problem import Problem
-from ....pencil.row_factor import RowFactor
+from ....pencil.row_factor import RowFactor, turn_rows
 from ....tables.kinds.arrays import (
     is_device_array,
     largest_values,
@@ -63,7 +64,7 @@ class ScaledPencil:
         self.pencil, self._criterion = problem.pencil, problem.criterion
         pencil = self.pencil
         self.here = pencil.working if pencil.factors else None
-        self._factor = pencil.spectral_factor[0]
+        self._factor: Any = pencil.spectral_factor[0]
         self.cancellation = pencil.scale if problem.criterion == "logdet" else 0.0
         if self.cancellation > DOMINANT and isinstance(self._factor, np.ndarray):
             aligned = align(self.factor(slice(None)))
@@ -74,6 +75,19 @@ class ScaledPencil:
         elif len(self._factor) > pencil.size:
             triangle = np.linalg.qr(self.factor(slice(None)), mode="r")
             self._factor = triangle / self.scale(slice(None))
+
+    def along(self, direction: np.ndarray) -> ScaledPencil:
+        """The same with one row for A: what it is in a direction."""
+        part, turn = copy(self), direction[None]
+        part.__dict__ |= {"D": self.D, "left_out": self.left_out}
+        part.__dict__.pop("H", None)
+        part._factor = turn_rows(turn, self._factor)
+        if self.here is not None:
+            rows = self._working_factor
+            on_device = is_device_array(rows)
+            own = like(turn, rows) @ rows if on_device else turn_rows(turn, rows)
+            part.__dict__["_working_factor"] = own
+        return part
 
     @property
     def size(self) -> int:
@@ -151,6 +165,21 @@ class ScaledPencil:
         every = pencil.factors.W
         W = every[:, columns]
         return ((W if rows is columns else every[:, rows]).T @ W) * scales
+
+    def residuals(self, T: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """y = (h - W'z) / sqrt(D) and X of all features, for weights w of the columns T.
+
+        A has one row h, and z = W X: z'z + the sum of y^2 over a set is no less than its score.
+        """
+        W_T, x, own = self.columns(T), np.zeros(self.size), self.diagonal(T)
+        x[T] = evaluate(self.block(T), self.factor(T), own, w, False)[2][0]
+        if W_T is None:
+            rest = x[T] @ self.rows(T, np.arange(self.size))
+        else:
+            rest = ((x[T] @ W_T.T) @ self.pencil.factors.W) * self.scale(slice(None))
+        y = (self.H[0] - rest) / np.sqrt(self.D)
+        y[T] = x[T] * np.sqrt(own) / w  # the same by the equation of X, without cancellation
+        return y, x
 
     def single(self) -> Any:
         """What every feature is worth alone, where its pencil lies."""
