@@ -27,6 +27,7 @@ from eigensieve.scoring.penalized_lda import find_directions
 from eigensieve.search.exact.direction.cones_kernel import relax_direction
 from eigensieve.search.exact.leaps.node_kernel import CLOSED
 from eigensieve.search.exact.leaps.relax_kernel import spread
+from eigensieve.search.exact.perspective.moves_kernel import improve_diagonal
 from eigensieve.search.exact.perspective.tree_kernel import search_perspective
 from eigensieve.search.exact.perspective.weights import WeightProblem
 from eigensieve.search.linear_kernel import ratio_of_set
@@ -88,6 +89,8 @@ def calls_by_hand() -> Iterator[Call]:
     yield solve_pairs, (A, B, np.tile(np.arange(6), (2, 1, 1)))
     yield ratio_of_set, (A[0], B[0], np.arange(3))
     yield spread, (np.array([0.5, 0.2, 0.0]), np.array([0, 3]), np.array([2]))
+    pull = np.array([0.5, 0.2, 0.0])
+    yield improve_diagonal, (2.0 * np.eye(3), np.full(3, 0.5), np.full(3, 0.1), pull, 0.05)
     rows, one = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), np.ones(2)
     problem = WeightProblem(
         B[0],

@@ -78,7 +78,12 @@ class KeptRows:
             _write_rows(self.W[:, m:count], self.W, new, m)
             self.n_known = count
         if budget is not None:
-            budget.spend(_work_of(new, self.W))
+            budget.spend(_work_of(new.size, self.W))
+
+    def work_to_keep(self, count: int) -> float:
+        """About the arithmetic of keeping so many rows."""
+        new = max(count - self.n_known, 0) * self.features.size
+        return 0.0 if self.W is None else _work_of(new, self.W)
 
     def of(
         self, state: np.ndarray, k: int, hot: np.ndarray, rows: int
@@ -107,7 +112,7 @@ class KeptRows:
             return part, WORK_OF_ENTRY * part.size
         W, part = self.W[:, here], np.empty((count, here.size))
         _write_rows(W[:, :count], W, part, 0)
-        return part, _work_of(part, W)
+        return part, _work_of(part.size, W)
 
 
 def keep_rows(
@@ -145,9 +150,9 @@ def _room_for(size: int) -> int:
     return min(size, MAX_ENTRIES // size)
 
 
-def _work_of(rows: np.ndarray, W: np.ndarray) -> float:
-    """About the arithmetic of so many rows of W'W."""
-    return rows.size * (WORK_OF_ENTRY + 0.3 * len(W))
+def _work_of(n_entries: int, W: np.ndarray) -> float:
+    """About the arithmetic of so many entries of W'W."""
+    return n_entries * (WORK_OF_ENTRY + 0.3 * len(W))
 
 
 def _write_rows(some: np.ndarray, W: np.ndarray, rows: np.ndarray, first: int) -> None:

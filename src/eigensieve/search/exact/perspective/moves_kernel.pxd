@@ -6,15 +6,13 @@ cdef extern from *:
     """
     // Relative rounding of a value.
     static constexpr double MARGIN = 1e-11;
-    // What every entry of a tuned diagonal keeps of what it was.
-    static constexpr double KEPT = 0.995;
     """
-    const double MARGIN, KEPT
+    const double MARGIN
 
 
 cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil
 cdef NewVector[double] larger_diagonal(
-    Matrix[double] S, Vector[double] D, Vector[double] pull, double keep
+    Matrix[double] S, Vector[double] D, Vector[double] pull
 ) noexcept nogil
 cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil
 cdef Index branch_position(WeightProblem& problem, Vector[double] w) noexcept nogil

@@ -8,8 +8,6 @@ from .newton_kernel cimport curvature, make_scratch, with_free
 from .relax_kernel cimport evaluate, log_determinant
 from .weights_kernel cimport WEIGHTLESS, Scratch, read_problem
 
-globals()["KEPT"] = KEPT  # for Python as well
-
 
 cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:
     """B on the free features, after the forced ones are eliminated; nan if these are dependent."""
@@ -41,20 +39,19 @@ cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil:
 
 
 cdef NewVector[double] larger_diagonal(
-    Matrix[double] S, Vector[double] D, Vector[double] pull, double keep
+    Matrix[double] S, Vector[double] D, Vector[double] pull
 ) noexcept nogil:
     """A larger diagonal below S (in the order of matrices) where ``pull`` says that it helps.
 
-    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= ``keep`` of what it was. An
+    Coordinate ascent on sum pull_j D_j + mu log det(S - diag D), D >= .995 of what it was. An
     empty vector if rounding spoils it.
     """
-    cdef Index u = D.size, a, b, i, j
-    cdef NewVector[double] low = NewVector[double](u), new, row = NewVector[double](u), none
+    cdef Index u = D.size, i
+    cdef NewVector[double] low = NewVector[double](u), new, none
     cdef NewMatrix[double] M = NewMatrix[double](u, u), P = NewMatrix[double](u, u)
-    cdef Vector[double] line
-    cdef double mu = 0.0, delta, factor, step
+    cdef double mu = 0.0
     for i in range(u):
-        low[i] = keep * D[i]
+        low[i] = 0.995 * D[i]
     new = copy_of(low)
     for i in range(u):
         M[i].part(i, u).assign(S[i].part(i, u))
@@ -66,19 +63,8 @@ cdef NewVector[double] larger_diagonal(
         mu += pull[i] * D[i]
     mu *= 0.3 / u
     for _ in range(2):
-        for j in range(u):
-            row.assign(P[j])
-            if row[j] <= 0.0:
-                return none
-            delta = 1.0 / row[j] - mu / pull[j] if pull[j] > 0.0 else -INFINITY
-            delta = max(min(delta, 0.98 / row[j]), low[j] - new[j])
-            new[j] = max(new[j] + delta, low[j])  # which the sum may miss by rounding
-            factor = delta / (1.0 - delta * row[j])
-            for a in range(u):
-                step = factor * row[a]
-                line = P[a]
-                for b in range(u):
-                    line[b] += step * row[b]
+        if not ascend(P, new, low, pull, mu):
+            return none
         mu *= 0.3
     for i in range(u):
         M[i].part(i, u).assign(S[i].part(i, u))
@@ -86,6 +72,33 @@ cdef NewVector[double] larger_diagonal(
     if not factorize(M, u, 0.0):
         return none
     return new
+
+
+cdef bint ascend(
+    Matrix[double] P, Vector[double] D, Vector[double] low, Vector[double] pull, double mu
+) noexcept nogil:
+    """A sweep of coordinate ascent on sum pull_j D_j + mu log det(S - diag D), with D >= low.
+
+    P = (S - diag D)^-1 follows; False if rounding has spoiled it.
+    """
+    cdef Index u = D.size, a, b, j
+    cdef NewVector[double] row = NewVector[double](u)
+    cdef Vector[double] line
+    cdef double delta, factor, step
+    for j in range(u):
+        row.assign(P[j])
+        if not row[j] > 0.0:
+            return False
+        delta = 1.0 / row[j] - mu / pull[j] if pull[j] > 0.0 else -INFINITY
+        delta = max(min(delta, 0.98 / row[j]), low[j] - D[j])
+        D[j] = max(D[j] + delta, low[j])  # which the sum may miss by rounding
+        factor = delta / (1.0 - delta * row[j])
+        for a in range(u):
+            step = factor * row[a]
+            line = P[a]
+            for b in range(u):
+                line[b] += step * row[b]
+    return True
 
 
 cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
@@ -200,8 +213,9 @@ cdef Index branch_position(WeightProblem& problem, Vector[double] w) noexcept no
 
 
 ctypedef NewMatrix[double] (*Schur)(WeightProblem&) except + nogil
-ctypedef NewVector[double] (*Tune)(
-    Matrix[double], Vector[double], Vector[double], double
+ctypedef NewVector[double] (*Tune)(Matrix[double], Vector[double], Vector[double]) except + nogil
+ctypedef bint (*Ascend)(
+    Matrix[double], Vector[double], Vector[double], Vector[double], double
 ) except + nogil
 ctypedef Index (*Choose)(WeightProblem&, Vector[double]) except + nogil
 
@@ -215,14 +229,24 @@ def schur(problem):
     return array_of_matrix(S)
 
 
-def tune_diagonal(S, D, pull, double keep=KEPT):
+def tune_diagonal(S, D, pull):
     """`larger_diagonal` of arrays."""
     cdef Matrix[double] left = matrix(S)
     cdef Vector[double] old = vector(D), helps = vector(pull)
     cdef NewVector[double] new
     with nogil:
-        new = (<Tune> larger_diagonal)(left, old, helps, keep)
+        new = (<Tune> larger_diagonal)(left, old, helps)
     return array_of(new)
+
+
+def improve_diagonal(P, D, low, pull, double mu):
+    """`ascend` of arrays: P and D are overwritten."""
+    cdef Matrix[double] inverse = matrix(P, write=True)
+    cdef Vector[double] new = vector(D, write=True), least = vector(low), helps = vector(pull)
+    cdef bint is_sound
+    with nogil:
+        is_sound = (<Ascend> ascend)(inverse, new, least, helps, mu)
+    return is_sound
 
 
 def choose_branch(problem, w):

@@ -31,17 +31,19 @@ from ..tree import (
     SearchOptions,
     solve_by_tree,
 )
-from .diagonal import SHARE, TUNED, tune_root
+from .diagonal import tune_root
 from .kept_rows import KeptRows, keep_rows
-from .relaxation import Relaxation, ScaledPencil, relax_all
+from .relaxation import Relaxation, ScaledPencil, one_blas_thread, relax_all
 from .tree_kernel import refill, search_perspective
 from .weights import WEIGHTLESS, Ground, WeightProblem
 
 CHUNK = 16
 # Features with the largest gradients that a node remembers.
-HOT = 80
+HOT = 150
 # Sets drawn from the weights of the relaxation, and improved by swaps.
 ROUNDINGS = 8
+# Up to this many features a better diagonal is looked for, with this share of a limited effort.
+MAX_TUNED, SHARE = 4000, 0.5
 
 
 class Warm(NamedTuple):
@@ -84,31 +86,36 @@ class PerspectiveTree:
         self.features = matrix.features
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
-        self.tunable = min(scaled.rank_above_D, TUNED)
+        self.tunable = min(2 * scaled.rank_above_D, MAX_TUNED)
         c = len(self.H)  # a node costs about u c^2
         self.chunk = int(np.clip(3e7 / (self.features.size * max(c, 1) ** 2), 1, CHUNK))
 
     def tune(self, cut: float, budget: Budget) -> None:
-        """Find a better diagonal, if there are few features."""
+        """Find a better diagonal, where B may have room for one."""
         state, relaxation = self.part
         forced, free = (np.flatnonzero(state[self.features] == s) for s in (IN, FREE))
-        free = free[np.argsort(self.features[free])]  # not the hottest first: they would take all
+        free = free[np.argsort(self.features[free])]
         need, own, work = self.k - forced.size, self.features[free], np.zeros(1)
-        if not 0 < need < free.size <= self.tunable:
+        u = self.features.size
+        is_cheap = self.matrix.work_to_keep(u) <= SHARE * budget.work_left
+        if not (0 < need < free.size and u <= self.tunable and is_cheap):
             return
+        self.matrix.grow(u, budget)
         problem = WeightProblem(
             self.matrix.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop
         )
         weights = _refill(self.k, state, relaxation)
-        found = tune_root(problem, weights[own], cut, SHARE * budget.work_left)
+        with one_blas_thread():
+            found = tune_root(problem, weights[own], cut, SHARE * budget.work_left)
         budget.spend(float(work[0]))
+        if found.bound >= relaxation.bound:
+            return
         self.D = found.D
         weights[own] = found.weights
         prices = np.where(state == IN, np.inf, 0.0)
         prices[own] = found.gradient
         used = np.flatnonzero(weights > WEIGHTLESS)
-        bound = min(found.bound, relaxation.bound)
-        better = Relaxation(bound, used, weights[used], prices, relaxation.kth)
+        better = Relaxation(found.bound, used, weights[used], prices, relaxation.kth)
         self.part = Part(better.fixed(cut, state, self.k), better)
 
     def roots(self, coverage: CoverageCount) -> list[Node]:

@@ -14,12 +14,20 @@ from ....pencil.views cimport (
     Flag, NewMatrix, array_of, copy_of, copy_of_matrix, is_raised, largest, pick, value_at_rank,
     vector, where,
 )
-from ...linear_kernel cimport factorize, solve, solve_lower, solve_upper, top_sum
+from ...linear_kernel cimport factorize, solve, top_sum
 from .newton_kernel cimport curvature, make_scratch, newton_step, with_free
+from .products_kernel cimport price, solve_rows
 from .weights_kernel cimport WEIGHTLESS, read_problem
 
 cdef enum:
     WORKING_SET = 60  # features that a relaxation of many begins with
+
+cdef extern from *:
+    """
+    // A guess is at least this of a feature that it says anything of; it may be 0 for most.
+    static constexpr double MARKED = 1e-300;
+    """
+    const double MARKED
 
 
 cdef double log_determinant(Matrix[double] Q) noexcept nogil:
@@ -80,13 +88,12 @@ cdef (double, Index) evaluate(
     WeightProblem& problem, Vector[double] w, Scratch& scratch, Vector[double] g
 ) noexcept nogil:
     """f(w) and |T|, with the gradient g; both w and g belong to ``free``. It is nan if B fails."""
-    cdef Matrix[double] B = problem.B, H = problem.H
-    cdef Vector[double] D = problem.D, row, line, other
+    cdef Matrix[double] B = problem.B, U = scratch.U
+    cdef Vector[double] D = problem.D, row, line
     cdef Vector[Index] forced = problem.forced, free = problem.free, T = scratch.T
-    cdef Matrix[double] U = scratch.U, X = scratch.X, Y = scratch.Y, G = scratch.G
-    cdef Index c = H.rows, n_forced = forced.size, u = free.size, t = n_forced, a, b, i, r, s
+    cdef Index c = problem.H.rows, n_forced = forced.size, u = free.size, t = n_forced, a, b, i
     cdef NewMatrix[double] Q
-    cdef double total, value
+    cdef double value
     for i in range(n_forced):
         T[i] = forced[i]
     for i in range(u):
@@ -103,82 +110,14 @@ cdef (double, Index) evaluate(
             U[a][a] += D[free[i]] * (1.0 / w[i] - 1.0)
             a += 1
     # only roughly what it takes: the same for the same problem, and about a nanosecond each
-    problem.work[0] += t * t * (t / 6.0 + c) + c * (<double> t * (H.columns if 4 * u > H.columns else u))
-    problem.work[0] += <double> c * c * (u + t + c)
+    problem.work[0] += t * t * (t / 6.0 + c) + <double> c * c * (t + c)
     if not factorize(U, t, 0.0):
         return NAN, t
     Q = NewMatrix[double](c, c)
-    for r in range(c):
-        row, line = H[r], X[r].part(0, t)
-        for b in range(t):
-            line[b] = row[T[b]]
-        solve_lower(U, t, line)
-    for r in range(c):
-        line = X[r]
-        for s in range(r, c):
-            other = X[s]
-            total = 0.0
-            for b in range(t):
-                total += line[b] * other[b]
-            Q[r][s] = total
-            Q[s][r] = total
-    value = weigh(Q, problem.logdet, G)
-    for r in range(c):
-        solve_upper(U, t, X[r].part(0, t))
-    price(problem, w, t, scratch)
-    for i in range(u):
-        total = 0.0
-        for r in range(c):
-            for s in range(c):
-                total += Y[r][i] * G[r][s] * Y[s][i]
-        g[i] = total
+    solve_rows(problem, t, scratch, Q)
+    value = weigh(Q, problem.logdet, scratch.G)
+    price(problem, w, t, scratch, g)
     return value, t
-
-
-cdef void price(
-    WeightProblem& problem, Vector[double] w, Index t, Scratch& scratch
-) noexcept nogil:
-    """Y = (H - B X) / sqrt(D), where T's own diagonal terms are left out."""
-    cdef Matrix[double] B = problem.B, H = problem.H, X = scratch.X, Y = scratch.Y
-    cdef Vector[double] D = problem.D, row, line, y
-    cdef Vector[Index] free = problem.free, T = scratch.T
-    cdef Index c = H.rows, u = free.size, n = H.columns, a, i, j, r
-    cdef NewMatrix[double] whole
-    cdef double x, D_i, root
-    if 4 * u > n:  # whole rows are several times faster than picking entries from them
-        whole = copy_of_matrix(H)
-        for a in range(t):
-            row = B[T[a]]
-            for r in range(c):
-                x = X[r][a]
-                line = whole[r]
-                for j in range(n):
-                    line[j] -= x * row[j]
-        for r in range(c):
-            line, y = whole[r], Y[r]
-            for i in range(u):
-                y[i] = line[free[i]]
-    else:
-        for r in range(c):
-            line, y = H[r], Y[r]
-            for i in range(u):
-                y[i] = line[free[i]]
-            for a in range(t):
-                x = X[r][a]
-                row = B[T[a]]
-                for i in range(u):
-                    y[i] -= x * row[free[i]]
-    a = problem.forced.size
-    for i in range(u):
-        D_i = D[free[i]]
-        root = sqrt(D_i)
-        if w[i] > WEIGHTLESS:  # the same by the equation of X, without cancellation
-            for r in range(c):
-                Y[r][i] = D_i * X[r][a] / (w[i] * root)
-            a += 1
-        else:
-            for r in range(c):
-                Y[r][i] /= root
 
 
 cdef (double, double) linear_bound(
@@ -331,7 +270,7 @@ cdef Relaxed maximise_in_parts(
     found.bound = INFINITY
     found.gradient, found.pull = NewVector[double](u, 0.0), NewVector[double](u, 0.0)
     for _ in range(10):
-        bar = value_at_rank(g.part(0, m), m - few) if m > few else -INFINITY
+        bar = max(value_at_rank(g.part(0, m), m - few), MARKED) if m > few else -INFINITY
         for i in range(m):
             if w[i] > WEIGHTLESS or g[i] >= bar:
                 is_in[i] = True

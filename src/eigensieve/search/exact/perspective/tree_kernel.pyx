@@ -11,7 +11,7 @@ from ....pencil.views cimport (
 from ...linear_kernel cimport top_sum
 from ..coverage_kernel cimport FREE, IN, OUT, record_closed
 from .moves_kernel cimport (
-    KEPT, MARGIN, best_last, branch_position, larger_diagonal, schur_complement,
+    MARGIN, best_last, branch_position, larger_diagonal, schur_complement,
 )
 from .newton_kernel cimport make_scratch, project
 from .relax_kernel cimport Relaxed, count_at_hand, evaluate, maximise, maximise_in_parts
@@ -311,7 +311,7 @@ cdef Visit visit(
         if is_square and not is_tuned and free.size <= TUNE_LIMIT:
             is_tuned = True
             old = pick(D, free)
-            new = larger_diagonal(schur_complement(problem), old, pull, KEPT)
+            new = larger_diagonal(schur_complement(problem), old, pull)
             if new.size:
                 put(D, free, new)
                 trial = copy_of(w)
