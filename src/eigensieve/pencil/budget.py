@@ -51,6 +51,7 @@ class Budget:
     _interrupted: bool = field(default=False, repr=False)
     _ended: Status | None = field(default=None, repr=False)
     _listener: Listener | None = field(default=None, repr=False)
+    _marks: list[np.ndarray] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         if self.time_limit is not None:
@@ -102,22 +103,23 @@ class Budget:
 
     @contextmanager
     def alarm(self) -> Iterator[np.ndarray]:
-        """An array of one 0 that becomes 1 when the time is up.
+        """An array of one 0 that becomes 1 when the time is up, or with Ctrl-C.
 
         For compiled code that releases the GIL: it can look at an array, not at the clock.
         """
         mark = np.zeros(1, dtype=np.int8)
-        if self.time_limit is None or not np.isfinite(self.time_limit):
-            yield mark
-            return
-        left = min(max(self.time_limit - self.seconds, 0.0), threading.TIMEOUT_MAX)
+        limit = np.inf if self.time_limit is None else self.time_limit
+        left = min(max(limit - self.seconds, 0.0), threading.TIMEOUT_MAX)
         timer = threading.Timer(left, mark.__setitem__, (0, 1))
         timer.daemon = True
-        timer.start()
+        if np.isfinite(limit):
+            timer.start()
+        self._marks.append(mark)
         try:
             yield mark
         finally:
             timer.cancel()
+            self._marks.pop()
 
     def report(self, solver: str, phase: str, step: int, **details: Any) -> None:
         """Tell the callback, unless it was told a moment ago."""
@@ -150,6 +152,8 @@ class Budget:
 
         def request_stop(signum: int, frame: FrameType | None) -> None:
             self._interrupted = True
+            for mark in self._marks:
+                mark[0] = 1
             signal.signal(signal.SIGINT, previous)
 
         signal.signal(signal.SIGINT, request_stop)

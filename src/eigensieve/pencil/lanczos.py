@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .criteria import fix_signs, generalized_eigh
 
@@ -24,7 +24,7 @@ def lanczos(A: np.ndarray, B: np.ndarray | None, m: int) -> np.ndarray:
     v0 = np.random.default_rng(0).normal(size=len(A))  # the same call gives the same answer
     try:
         values, vectors = eigsh(A, m, which="LA", v0=v0, tol=1e-6, **options)
-    except ArpackNoConvergence:  # eigenvalues too close to each other
+    except ArpackError:  # eigenvalues too close to each other, or A = 0
         values, vectors = generalized_eigh(A, B)
     leading = np.argsort(-values, kind="stable")[:m]
     return fix_signs(vectors[:, leading] * scale[:, None])

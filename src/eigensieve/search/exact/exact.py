@@ -18,7 +18,7 @@ MAX_LEVELSET_FEATURES = 55
 MAX_TINY_FEATURES = 45
 # Up to this many it may be worth trying.
 SMALL = 120
-# Of a largest eigenvalue, with a rank of A above one: up to this many go to the level-set search.
+# With few classes and the largest eigenvalue more than this many go by directions.
 WIDE = 500
 # With two classes, from so many features to so many, and a diagonal that carries no more than this
 # share of B (but this much, if they are not few), the search for the largest eigenvalue closes what

@@ -27,6 +27,8 @@ class LevelTree:
     """
 
     name: str
+    # raised when the search is to end, for nodes that take long
+    stop = np.zeros(1, dtype=np.int8)
 
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
         self.features = features

@@ -97,7 +97,10 @@ class Prover:
         most = self.most if self.by_level else MAX_MATRIX_FEATURES
         if pencil.size > most and (self.by_level or not self.has_table):
             reason = "for the largest eigenvalue" if self.by_level else "of a pencil of no table"
-            raise OptionError(f"a proof {reason} takes at most {most} features, not {pencil.size}")
+            more = f" ({MAX_WIDE_FEATURES:,} where B is the identity)" if self.by_level else ""
+            raise OptionError(
+                f"a proof {reason} takes at most {most:,} features{more}, not {pencil.size:,}"
+            )
         if pencil.factors and isinstance(pencil.factors.W, RowFactor):
             raise OptionError(
                 "a proof needs the table in memory as a dense array; give X.toarray() or "

@@ -245,3 +245,36 @@ def test_similar_features_are_found_among_many() -> None:
     pencil = es.pca_pencil((X - X.mean(axis=0)) / X.std(axis=0))
     solution = es.solve(pencil, 4, solver="dominance")
     assert solution.support.tolist() == [17, 101, 350, 699]
+
+
+def general(p: int) -> es.Pencil:
+    rng = np.random.default_rng(0)
+    R, H = rng.normal(size=(p, p)), rng.normal(size=(6, p))
+    return es.Pencil(H.T @ H, R.T @ R / p + 0.3 * np.eye(p))
+
+
+def test_a_limit_is_kept_inside_a_node() -> None:
+    """One node of so many features with its relaxation takes seconds."""
+    pencil = general(500)
+    solution = solve_in_time(pencil, 15, solver="dominance", n_starts=0, time_limit=1.0, audit=True)
+    solution.verify(pencil)
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.objective < solution.bound < np.inf
+
+
+def test_where_there_is_nothing_to_search() -> None:
+    nothing = es.solve(es.Pencil(np.zeros((501, 501))), 4, "dominance")
+    assert (nothing.is_certified, nothing.objective) == (True, 0.0)
+    pencil = correlated(50, 250)
+    for k, include in ((250, []), (3, [1, 5, 7])):
+        only = es.solve(pencil, k, "dominance", include=include)
+        assert (only.is_certified, only.n_nodes) == (True, 0)
+        assert set(include) <= set(only.support.tolist())
+
+
+def test_features_that_need_not_be_looked_at_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dominance, "MAX_FEATURES", 210)
+    pencil = noise(300)
+    solution = es.solve(pencil, 8, "dominance", n_starts=0)
+    assert solution.status is Status.GAP_LIMIT
+    assert solution.objective < solution.bound <= 8 * (1 + 1e-8)

@@ -200,7 +200,7 @@ def test_start_is_used() -> None:
 def test_lambda_max_of_many_classes_is_refused() -> None:
     rng = np.random.default_rng(6)
     pencil = es.lda_pencil(rng.normal(size=(30, 6)), np.arange(30) % 3)
-    with pytest.raises(OptionError, match="levelset"):
+    with pytest.raises(OptionError, match="dominance"):
         es.solve(pencil, 2, solver="leaps", criterion="lambda_max")
 
 

@@ -174,11 +174,11 @@ def _refuses(problem: Problem) -> str | None:
     if reason is not None:
         return reason
     if problem.quota is not None:
-        return "takes one k for all blocks; use 'levelset'"
+        return "takes one k for all blocks; use 'dominance'"
     if not pencil.is_psd or len(pencil.spectral_factor[0]) > MAX_RANK:
-        return f"needs a semidefinite A of rank {MAX_RANK} at most; use 'levelset'"
+        return f"needs a semidefinite A of rank {MAX_RANK} at most; use 'dominance'"
     if pencil.least_B < MIN_SHARE:
-        return "needs shrinkage or a ridge: B is nearly singular; use 'levelset'"
+        return "needs shrinkage or a ridge: B is nearly singular; use 'dominance'"
     return None
 
 

@@ -30,12 +30,16 @@ class Absorbed(NamedTuple):
     state: State
 
 
-def absorb(M: np.ndarray, m: int, state: State | None, n_steps: int) -> Absorbed:
-    """Q for a matrix of unit diagonal and sets of m features, after some steps."""
+def absorb(
+    M: np.ndarray, m: int, state: State | None, n_steps: int, stop: np.ndarray | None = None
+) -> Absorbed:
+    """Q for a matrix of unit diagonal and sets of m features, after some steps, or at a stop."""
     C = np.eye(len(M)) - M
     relaxation = Relaxation(C, m, state)
     for _ in range(n_steps):
         relaxation.step()
+        if stop is not None and stop[0]:
+            break
     Y = relaxation.multiplier
     Y = (Y + Y.T) / 2
     return Absorbed(remainder(C, Y), np.diag(relaxation.X), relaxation.state)

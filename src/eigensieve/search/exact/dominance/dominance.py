@@ -16,7 +16,7 @@ from ....pencil.problem import Problem
 from ....pencil.solution import Status
 from ... import spectral_bound
 from ...column_generation import among
-from ...greedy.start import best_of
+from ...greedy.start import best_of, resize
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
 from ...spectral_bound import TraceBound, spectral_upper_bound
@@ -27,11 +27,11 @@ from ..perspective.relaxation import ScaledPencil, relax_all
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .node import MAX_ABSORBED, Examination
 from .root import screen_by_rows
-from .start import above_all_features, power_start
+from .start import above_all_features, may_join, power_start
 
 # Up to this many features a search needs no look at the root beforehand.
 SMALL = 200
-# More than this are not searched: a matrix of them would take more than 200 MB.
+# More than this are not searched, by rows: a matrix of them would take more than 200 MB.
 MAX_FEATURES = 5000
 # The work of searching without a relaxation, before one is tried: as much as at its root.
 PLAIN_WORK, WORK_OF_RELAXATION = 4e9, 30.0
@@ -44,15 +44,12 @@ class DominanceTree(LevelTree):
 
     name = "dominance"
 
-    def __init__(self, problem: Problem, features: np.ndarray) -> None:
+    def __init__(
+        self, problem: Problem, features: np.ndarray, stop: np.ndarray, relaxes: bool = False
+    ) -> None:
         super().__init__(problem, features)
-        self.absorbs = not problem.pencil.has_diagonal_B
-
-    def with_relaxation(self) -> DominanceTree:
-        """The same tree, whose nodes may take out a semidefinite part."""
-        other = object.__new__(DominanceTree)  # a copy would be one that travels
-        other.__dict__.update(vars(self), absorbs=True)
-        return other
+        self.stop = stop
+        self.absorbs = relaxes or not problem.pencil.has_diagonal_B
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         level, step = order.cut / self.unit, order.step / self.unit
@@ -66,9 +63,10 @@ class DominanceTree(LevelTree):
             better, state = self.features[found.better], found.state
             level = ratio_of_set(self.A, self.B, found.better) + step
         cut = max(order.cut, level * self.unit, doubt * self.unit)
-        left = []
-        if found.branch >= 0:
-            bound = min(node.bound, found.bound * self.unit)
+        left, bound = [], min(node.bound, found.bound * self.unit)
+        if found.branch < 0 and not found.is_closed:
+            left.append(Node(bound, found.state, found.warm or node.warm))
+        elif not found.is_closed:
             for choice in (OUT, IN):
                 state = found.state.copy()
                 state[found.branch] = choice
@@ -85,9 +83,16 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
     root, show to be in no better set are taken out first. Where more than 5,000 are left (700
     with a general B) there is no search, and the status is "gap limit" with the bound at the root.
     """
+    with budget.alarm() as stop:  # a node with a relaxation may take seconds
+        return _search(target, budget, options, stop)
+
+
+def _search(target: Target, budget: Budget, options: SearchOptions, stop: np.ndarray) -> Outcome:
     work, known = target.problem, options.known
-    is_plain = work.pencil.has_diagonal_B
-    tree = DominanceTree(work, work.features) if work.pencil.size <= SMALL else None
+    if work.k == work.pencil.size or not may_join(work).any():
+        support = resize(work, work.include)
+        return Outcome(support, work.score(support), work.score(support), 0, None)
+    tree = DominanceTree(work, work.features, stop) if work.pencil.size <= SMALL else None
     if known:
         support, bound = known.support, known.bound
     else:
@@ -102,8 +107,8 @@ def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> 
         if not (known and known.is_screened):
             features, outcome.bound = _screen(target, outcome, budget)
         outcome.stopped = budget.stop()
-        if features.size <= (MAX_FEATURES if is_plain else MAX_ABSORBED):
-            tree = DominanceTree(work, features)
+        if features.size <= (MAX_FEATURES if work.pencil.has_diagonal_B else MAX_ABSORBED):
+            tree = DominanceTree(work, features, stop)
     if tree is None or outcome.stopped is not None or outcome.bound <= target.cut(outcome.value):
         return outcome
     return _search_in_turn(tree, target, budget, options, outcome)
@@ -182,7 +187,8 @@ def _search_in_turn(
         if outcome.stopped is not Status.ITERATION_LIMIT or is_spent:
             return outcome
         # another tree, as that of a search may have been sent to other processes
-        search = Search(tree.with_relaxation(), target, budget, options, outcome.n_nodes)
+        relaxing = DominanceTree(tree.problem, tree.features, tree.stop, relaxes=True)
+        search = Search(relaxing, target, budget, options, outcome.n_nodes)
     return search.run(outcome.support, outcome.bound)
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from ....pencil.criteria import EPS
 from ...linear_kernel import ratio_of_set
 from ...sparse_pca_relaxation import State
 from ...target import FREE, IN, OUT
@@ -25,8 +26,6 @@ CLOSE, MORE_STEPS = 1.0, 3
 MAX_ABSORBED = 700
 # A factorization costs little beside it; without it, so many features for each that is needed.
 FACTORIZED = 3
-# An eigenvalue is claimed to be positive with this much room, where the diagonal is 1.
-MARGIN = 1e-12
 # Sets of so many further features are looked at one by one.
 FEW = 3
 # What a round of the test and a decomposition take, per entry of the matrix, and per further
@@ -48,13 +47,15 @@ class Examined:
 
     Attributes
     ----------
-    branch : the feature to branch on, -1 if the node is closed
+    is_closed : whether no set of the node is above the level
+    branch : the feature to branch on; -1 if the node is closed, or a limit came first
     better : features of a set above the level, or None
     bound : no set of the node exceeds it
     doubt : the largest ratio that rounding may have hidden
     """
 
     state: np.ndarray
+    is_closed: bool = False
     branch: int = -1
     better: np.ndarray | None = None
     bound: float = np.inf
@@ -70,6 +71,7 @@ class Examination:
         self, tree: LevelTree, level: float, state: np.ndarray, counts: np.ndarray, absorbs: bool
     ) -> None:
         self.tree, self.level, self.counts, self.absorbs = tree, level, counts, absorbs
+        self.lifted = 0.0
         self.found = Examined(state.copy())
         self.is_root = True
 
@@ -82,7 +84,7 @@ class Examination:
         if warm is not None:
             self.weights[warm.free] = warm.weights
             self.relaxation = None if warm.state is None else (warm.free, warm.state)
-        while not self._is_done():
+        while not (self._is_done() or self.tree.stop[0]):
             pass
         return self.found
 
@@ -94,6 +96,7 @@ class Examination:
 
     def _close(self, sizes: np.ndarray, needs: np.ndarray, amount: int = 1) -> bool:
         record_closed(self.counts, self.tree.strides, sizes, needs, amount)
+        self.found.is_closed = amount > 0
         return True
 
     def _is_done(self) -> bool:
@@ -143,7 +146,7 @@ class Examination:
         if np.any(needs < 0) or np.any(sizes < needs) or np.any(decision.must & decision.cannot):
             return self._close(*before)
         self._close(*before)
-        self._close(sizes, needs, -1)
+        self._close(sizes, needs, -1)  # it goes on as what is left of it
         return False
 
     def _reduce(self, inside: np.ndarray, free: np.ndarray) -> np.ndarray | None:
@@ -163,6 +166,7 @@ class Examination:
             M[i, i] = slack
         if lifted > 0.0:  # double precision could not tell
             found.doubt = max(found.doubt, self.level + lifted)
+        self.lifted = lifted
         return np.asarray(M)
 
     def _offer(self, inside: np.ndarray, more: np.ndarray) -> bool:
@@ -184,7 +188,8 @@ class Examination:
         if len(M) > max(FACTORIZED * m, MAX_ABSORBED if self.absorbs else 0):
             return False
         self.found.work += float(len(M)) ** 3 / 10
-        failed = linalg.lapack.dpotrf(M - MARGIN * np.eye(len(M)), overwrite_a=True)[1]
+        margin = EPS * len(M) * (len(M) + 2)  # of the factorization, where the diagonal is 1
+        failed = linalg.lapack.dpotrf(M - margin * np.eye(len(M)), overwrite_a=True)[1]
         return not failed
 
     def _test(
@@ -219,14 +224,14 @@ class Examination:
         return decision if decision.n_failing else None
 
     def _bound(self, excess: float) -> None:
-        self.found.bound = min(self.found.bound, self.level + max(excess, 0.0))
+        self.found.bound = min(self.found.bound, self.level + self.lifted + max(excess, 0.0))
 
     def _absorb(self, rows: Rows, M: np.ndarray, free: np.ndarray) -> Decision | None:
         """The same with what is semidefinite in M left out."""
         m, state = int(rows.needs.sum()), self._inherited(free)
         n_steps = STEPS[0 if state is None else 1]
         for _ in range(MORE_STEPS):
-            absorbed = absorb(M, m, state, n_steps)
+            absorbed = absorb(M, m, state, n_steps, self.tree.stop)
             state = absorbed.state
             self.found.work += WORK_OF_STEP * float(free.size) ** 3 * n_steps
             Q = absorbed.Q

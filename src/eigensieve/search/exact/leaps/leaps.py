@@ -159,7 +159,7 @@ def refuses(problem: Problem) -> str | None:
         return None
     return (
         "is for the trace and log-det criteria, or an A of rank one; "
-        "use 'levelset' for the largest eigenvalue"
+        "use 'dominance' for the largest eigenvalue"
     )
 
 

@@ -277,7 +277,7 @@ def _screen(
 
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one:
-        return "is for the trace and log-det criteria; use 'levelset' for the largest eigenvalue"
+        return "is for the trace and log-det criteria; use 'dominance' for the largest eigenvalue"
     if problem.quota is not None:
         return "takes one k for all blocks; use 'leaps'"
     return None
