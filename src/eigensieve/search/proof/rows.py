@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exact.dominance.absorb import absorb, remainder
-from ..exact.dominance.node import CLOSE, FIXING, MORE_STEPS, STEPS, TUNING
+from ..exact.dominance.node import FIXING, STEPS, TUNING
 from ..exact.dominance.rows import Rows, decide, decide_with, tune
 from ..sparse_pca_relaxation import State
 
@@ -102,19 +102,12 @@ class NodeRows:
         """
         m, n_steps = int(self.needs.sum()), STEPS[0 if state is None else 1]
         nothing = np.zeros(len(self.M), dtype=bool)
-        for _ in range(MORE_STEPS):
-            absorbed = absorb(self.M, m, state, n_steps)
-            state = absorbed.state
-            q, unit = _whole_numbers(self.M, absorbed.Q, margin / np.square(self.d))
-            diagonal = np.diag(q)
-            if diagonal.min() > 0.0:
-                found = self._look(q, unit)
-                if found.closes or found.decides:
-                    return found, state
-            others = float(np.abs(q - np.diag(diagonal)).max()) * unit
-            if 1.0 - float(diagonal.min()) * unit + (m - 1) * others > CLOSE:
-                break
-            n_steps = STEPS[1]
+        absorbed = absorb(self.M, m, state, n_steps)
+        q, unit = _whole_numbers(self.M, absorbed.Q, margin / np.square(self.d))
+        if np.diag(q).min() > 0.0:
+            found = self._look(q, unit)
+            if found.closes or found.decides:
+                return found, absorbed.state
         found = Found("rows", {}, self.features, False, nothing, nothing, absorbed.shares)
         return found, absorbed.state
 

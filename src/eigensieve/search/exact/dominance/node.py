@@ -19,9 +19,7 @@ from .absorb import absorb
 from .rows import Decision, Rows, decide, excess, tune
 
 # Rounds of tuning weights and steps of the relaxation: at the root, and where a parent had some.
-TUNING, FIXING, STEPS = (60, 8), (15, 5), (80, 5)
-# A relaxation that comes so close to closing its node gets further steps.
-CLOSE, MORE_STEPS = 1.0, 3
+TUNING, FIXING, STEPS = (60, 3), (15, 2), (80, 4)
 # The relaxation decomposes matrices of so many features at most.
 MAX_ABSORBED = 700
 # A factorization costs little beside it; without it, so many features for each that is needed.
@@ -230,27 +228,16 @@ class Examination:
         """The same with what is semidefinite in M left out."""
         m, state = int(rows.needs.sum()), self._inherited(free)
         n_steps = STEPS[0 if state is None else 1]
-        for _ in range(MORE_STEPS):
-            absorbed = absorb(M, m, state, n_steps, self.tree.stop)
-            state = absorbed.state
-            self.found.work += WORK_OF_STEP * float(free.size) ** 3 * n_steps
-            Q = absorbed.Q
-            others = float(np.abs(Q - np.diag(np.diag(Q))).max())
-            least = float(np.diag(Q).min())
-            own = Rows.of(Q, rows.lift, rows.starts, rows.needs)
-            if least <= 0.0:
-                self._bound(excess(own, np.ones(free.size)))
-            else:
-                decision = self._look_at(own, free, keep=False)
-                if decision is None:
-                    return None
-                if decision.must.any() or decision.cannot.any():
-                    self._remember(free, state)
-                    return decision
-            if 1.0 - least + (m - 1) * others > CLOSE:
-                break
-            n_steps = STEPS[1]
-        self._remember(free, state)
+        absorbed = absorb(M, m, state, n_steps, self.tree.stop)
+        self.found.work += WORK_OF_STEP * float(free.size) ** 3 * n_steps
+        self._remember(free, absorbed.state)
+        own = Rows.of(absorbed.Q, rows.lift, rows.starts, rows.needs)
+        if own.diagonal.min() <= 0.0:
+            self._bound(excess(own, np.ones(free.size)))
+        else:
+            decision = self._look_at(own, free, keep=False)
+            if decision is None or decision.must.any() or decision.cannot.any():
+                return decision
         nothing = np.zeros(free.size, dtype=bool)
         return Decision(np.ones(free.size), absorbed.shares, free.size, nothing, nothing)
 
