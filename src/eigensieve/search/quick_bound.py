@@ -10,7 +10,8 @@ from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import relative_gap
 from .exact.dominance.root import row_bound
-from .exact.perspective.relaxation import ScaledPencil, relax_all
+from .exact.perspective.relaxation import relax_all
+from .exact.perspective.scaled_pencil import ScaledPencil
 from .hadamard import hadamard_bound
 from .sparse_pca_relaxation import Relaxation
 from .spectral_bound import spectral_upper_bound

@@ -8,7 +8,8 @@ import pytest
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
 from eigensieve.search.exact.perspective import relaxation
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all
+from eigensieve.search.exact.perspective.relaxation import relax_all
+from eigensieve.search.exact.perspective.scaled_pencil import ScaledPencil
 from eigensieve.search.target import start_state
 
 FAST = ("exact", "leaps", "perspective", "interlacing")

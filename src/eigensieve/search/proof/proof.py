@@ -21,7 +21,7 @@ from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem, make_problem
 from ...pencil.row_factor import RowFactor
 from ...pencil.solution import Solution, Status, relative_gap
-from ..exact.perspective.relaxation import ScaledPencil
+from ..exact.perspective.scaled_pencil import ScaledPencil
 from ..target import FREE, IN, OUT, Target
 from .dual import DualProof
 from .file import ProofFile

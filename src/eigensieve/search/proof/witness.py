@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from ...pencil.criteria import EPS
-from ..exact.perspective.relaxation import ScaledPencil
+from ..exact.perspective.scaled_pencil import ScaledPencil
 from ..target import decide_by_gains
 
 # A value is claimed with this much room for rounding, relatively.

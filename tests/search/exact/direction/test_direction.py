@@ -17,7 +17,8 @@ from eigensieve.search.exact import tree as rounds
 from eigensieve.search.exact.direction import cones as meshes
 from eigensieve.search.exact.direction import direction, tree
 from eigensieve.search.exact.direction.cones_kernel import cone_reach
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil, relax_all
+from eigensieve.search.exact.perspective.relaxation import relax_all
+from eigensieve.search.exact.perspective.scaled_pencil import ScaledPencil
 from eigensieve.search.target import start_state
 from tests.clock import solve_in_time
 from tests.oracles import naive

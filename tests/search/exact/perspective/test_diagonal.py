@@ -9,7 +9,7 @@ import eigensieve as es
 from eigensieve.pencil.problem import make_problem
 from eigensieve.search.exact.perspective import diagonal, perspective
 from eigensieve.search.exact.perspective.diagonal import Tuned, tune_root
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil
+from eigensieve.search.exact.perspective.scaled_pencil import ScaledPencil
 from eigensieve.search.exact.perspective.weights import WeightProblem
 
 CRITERIA = ["trace", "logdet"]

@@ -6,7 +6,7 @@ import pytest
 import eigensieve as es
 from eigensieve.pencil.problem import make_problem
 from eigensieve.search.exact.perspective.relax_kernel import relax
-from eigensieve.search.exact.perspective.relaxation import ScaledPencil
+from eigensieve.search.exact.perspective.scaled_pencil import ScaledPencil
 from eigensieve.search.exact.perspective.weights import WeightProblem
 
 

@@ -14,11 +14,11 @@ from eigensieve.search.exact.perspective import relaxation as perspective
 from eigensieve.search.exact.perspective.relax_kernel import relax
 from eigensieve.search.exact.perspective.relaxation import (
     Relaxation,
-    ScaledPencil,
     WorkingSet,
     largest_places,
     relax_all,
 )
+from eigensieve.search.exact.perspective.scaled_pencil import ScaledPencil
 from eigensieve.search.exact.perspective.tree_kernel import refill
 from eigensieve.search.exact.perspective.weights import WeightProblem
 from eigensieve.search.target import FREE, IN, OUT, start_state

@@ -21,7 +21,8 @@ from ...moves import top_k
 from ...solver import Solver, seeks_one_direction
 from ...spectral_bound import spectral_upper_bound
 from ...target import FREE, IN, OUT, Outcome, Target, start_state
-from ..perspective.relaxation import WORK_OF_ENTRY, ScaledPencil, relax_all
+from ..perspective.relaxation import WORK_OF_ENTRY, relax_all
+from ..perspective.scaled_pencil import ScaledPencil
 from ..tree import Search, SearchOptions, solve_by_tree
 from .cones import Cones, Corner, all_directions
 from .part import margin_of

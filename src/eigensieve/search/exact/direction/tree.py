@@ -11,7 +11,7 @@ from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ...target import FREE, IN, OUT
 from ..coverage import CoverageCount
-from ..perspective.relaxation import ScaledPencil
+from ..perspective.scaled_pencil import ScaledPencil
 from ..perspective.weights import WEIGHTLESS
 from ..tree import Expansion, Node, Order
 from .cones import Cones, Corner

@@ -23,7 +23,8 @@ from ...spectral_bound import TraceBound, spectral_upper_bound
 from ...target import IN, OUT, Outcome, Target, start_state
 from ..level import LevelTree
 from ..level_start import find_level_start
-from ..perspective.relaxation import ScaledPencil, relax_all
+from ..perspective.relaxation import relax_all
+from ..perspective.scaled_pencil import ScaledPencil
 from ..tree import Expansion, Node, Order, Search, SearchOptions, solve_by_tree
 from .node import MAX_ABSORBED, Examination
 from .root import screen_by_rows

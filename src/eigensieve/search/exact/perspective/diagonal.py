@@ -21,7 +21,8 @@ from scipy import linalg
 from ....pencil.criteria import EPS
 from .moves_kernel import improve_diagonal
 from .relax_kernel import relax_in_parts
-from .relaxation import MARGIN, SAFE
+from .relaxation import MARGIN
+from .scaled_pencil import SAFE
 from .weights import WeightProblem
 
 # The features that may get a larger D.

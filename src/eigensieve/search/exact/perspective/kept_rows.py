@@ -16,7 +16,8 @@ import numpy as np
 
 from ....pencil.budget import Budget
 from ...target import FREE, IN, OUT
-from .relaxation import WORK_OF_ENTRY, Relaxation, ScaledPencil
+from .relaxation import WORK_OF_ENTRY, Relaxation
+from .scaled_pencil import ScaledPencil
 from .tree_kernel import COMPACT
 
 # Rows of so many features are kept at first, or of so many times k if that is more.

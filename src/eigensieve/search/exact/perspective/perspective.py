@@ -33,7 +33,8 @@ from ..tree import (
 )
 from .diagonal import tune_root
 from .kept_rows import KeptRows, keep_rows
-from .relaxation import Relaxation, ScaledPencil, one_blas_thread, relax_all
+from .relaxation import Relaxation, one_blas_thread, relax_all
+from .scaled_pencil import ScaledPencil
 from .tree_kernel import refill, search_perspective
 from .weights import WEIGHTLESS, Ground, WeightProblem
 
