@@ -47,6 +47,8 @@ _HOME = {
     "check_proof": "proofs.checker",
     "Verdict": "proofs.verdict",
     "Certificate": "search.certificate",
+    "near_optimal": "search.near_optimal.near_optimal",
+    "NearOptimalSets": "search.near_optimal.sets",
     "PenalizedLDA": "estimators.penalized_lda",
     "GroupLassoLDA": "estimators.group_lasso_lda",
     "GroupLassoLDACV": "estimators.group_lasso_lda_cv",
@@ -111,6 +113,8 @@ if TYPE_CHECKING:
     from .search.certify import certify
     from .search.exact.inclusion import inclusion_bounds
     from .search.moves import renormalize
+    from .search.near_optimal.near_optimal import near_optimal
+    from .search.near_optimal.sets import NearOptimalSets
     from .search.relaxed.dc import DcPath, dc_path
     from .search.solve import available_solvers, solve, solve_path
     from .studies.comparison import Comparison

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, PencilError
+from .allowed import check_allowed
 from .budget import Budget
 from .checks import check_choice, check_k
+from .constraints import Constraints
 from .criteria import (
     CRITERIA,
     count_positive,
@@ -24,6 +26,7 @@ from .criteria import (
     value_rounding,
 )
 from .grading import graded_eigh, graded_rounding, is_graded
+from .limits import Limits
 from .pencil import Pencil, distance
 from .solution import GAP_TOL, Solution, Status, relative_gap
 
@@ -43,6 +46,8 @@ class Problem:
     to_original, n_features : array, int
         Where the pencil's features stand among those that the user has: excluded ones are
         taken out beforehand, so that solvers never meet them. `solution` translates back.
+    limits : Limits or None
+        On groups of features and on costs; of the problem's pencil.
     """
 
     pencil: Pencil
@@ -52,6 +57,7 @@ class Problem:
     quota: dict[int, int] | None
     to_original: np.ndarray
     n_features: int
+    limits: Limits | None = None
 
     @cached_property
     def features(self) -> np.ndarray:
@@ -82,9 +88,24 @@ class Problem:
     def on_all(self, pencil: Pencil) -> Problem:
         """The same problem on the user's pencil, where excluded features are still there."""
         check_criterion(self.criterion, pencil)
-        places = np.arange(pencil.size)
         return replace(
-            self, pencil=pencil, include=self.to_original[self.include], to_original=places
+            self,
+            pencil=pencil,
+            include=self.to_original[self.include],
+            to_original=np.arange(pencil.size),
+            limits=None
+            if self.limits is None
+            else self.limits.spread(self.to_original, pencil.size),
+        )
+
+    def among(self, columns: np.ndarray, pencil: Pencil) -> Problem:
+        """The problem with some of its features only; no set has any of the others."""
+        return replace(
+            self,
+            pencil=pencil,
+            include=np.searchsorted(columns, self.include),
+            to_original=self.to_original[columns],
+            limits=None if self.limits is None else self.limits.take(columns),
         )
 
     def to_local(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -92,6 +113,38 @@ class Problem:
         wanted = _indices(support, self.n_features, "start")
         place = np.minimum(np.searchsorted(self.to_original, wanted), self.to_original.size - 1)
         return place[self.to_original[place] == wanted]
+
+    def allows(self, support: Sequence[int] | np.ndarray) -> bool:
+        """Whether a set of k features keeps the quotas and the limits."""
+        S = np.asarray(support, dtype=np.intp)
+        return self.fills_quota(S) and (self.limits is None or self.limits.allows(S))
+
+    def may_replace(self, support: np.ndarray, slot: int) -> np.ndarray:
+        """A mask of the features that may take the slot of an allowed set."""
+        mask = np.ones(self.pencil.size, dtype=bool)
+        mask[support] = False
+        if self.quota is not None:
+            mask &= self.open_blocks(np.delete(support, slot))
+        if self.limits is not None:
+            mask &= self.limits.may_replace(support, slot)
+        return mask
+
+    @cached_property
+    def all_limits(self) -> Limits:
+        """The limits, with those that are given as a number per block."""
+        limits = self.limits or Limits.none(self.pencil.size)
+        if self.quota is None:
+            return limits
+        blocks, needs = self.blocks_and_needs()
+        for block, need in enumerate(needs.tolist()):
+            own = np.flatnonzero(blocks == block)
+            limits = limits.exactly(own, need, f"{need} features of block {block}")
+        return limits
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any set of k features that holds the included ones is allowed."""
+        return self.quota is None and self.limits is None
 
     def open_blocks(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """A mask of the features whose block can still take one more."""
@@ -221,6 +274,7 @@ def make_problem(
     criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
+    constraints: Constraints | None = None,
 ) -> Problem:
     """Validate the constraints and build the `Problem`; criterion "auto" is the pencil's own."""
     inside = _indices(include, check_pencil(pencil).size, "include")
@@ -238,7 +292,13 @@ def make_problem(
     criterion = pencil.criterion if criterion == "auto" else criterion
     check_criterion(criterion, part)
     place = np.searchsorted(to_original, inside)
-    problem = Problem(part, number, criterion, place, quota, to_original, pencil.size)
+    limits = None
+    if constraints is not None:
+        names = None if pencil.recipe is None else pencil.recipe.names
+        limits = constraints.limits(pencil.size, names)
+    if limits is not None and outside.size:
+        limits = limits.take(to_original)
+    problem = Problem(part, number, criterion, place, quota, to_original, pencil.size, limits)
     _check_feasible(problem)
     return problem
 
@@ -268,6 +328,8 @@ def _check_size(k: int, allowed: int, p: int) -> None:
 def _check_feasible(problem: Problem) -> None:
     if problem.k < problem.include.size:
         raise InputError(f"k is {problem.k}, but include names {problem.include.size} features")
+    if problem.limits is not None:
+        check_allowed(problem.all_limits, problem.k, problem.include)
     if problem.quota is None:
         return
     short, rest = problem.lacks(problem.include), problem.lacks(problem.features)
