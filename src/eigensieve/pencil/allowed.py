@@ -15,6 +15,8 @@ MAX_RULES = 60
 # Seconds that the search for a set may take.
 SECONDS = 20.0
 INFEASIBLE = 2  # scipy's status
+# A row whose weights are no integers is to be kept by so much, in units of its largest weight.
+MARGIN = 2e-6
 
 
 def heaviest_allowed(
@@ -25,10 +27,12 @@ def heaviest_allowed(
     With an integer program: exact for whether there is one, near to exact for the sum.
     """
     gains = np.zeros(limits.size) if gains is None else gains
-    found = _solve(limits, np.arange(limits.most.size), (k, k), include, -gains)
-    if found is not None and not limits.allows(found):  # the solver allows for some rounding
-        return None
-    return found
+    every = np.arange(limits.most.size)
+    for margin in (0.0, MARGIN):  # the solver allows for some rounding, and limits do not
+        found = _solve(limits, every, (k, k), include, -gains, margin)
+        if found is None or limits.allows(found):
+            return found
+    return None
 
 
 def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
@@ -42,6 +46,13 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
         f"no set of {k} features{forced} keeps all limits; these cannot hold together: "
         f"{rules}{_advice(limits, k, include)}"
     )
+
+
+def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
+    """The least number of features, k or more, of an allowed set; None if there is none."""
+    every, one = np.arange(limits.most.size), np.ones(limits.size)
+    found = _solve(limits, every, (k, limits.size), include, one) if k <= limits.size else None
+    return None if found is None else found.size
 
 
 def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
@@ -61,8 +72,8 @@ def _advice(limits: Limits, k: int, include: np.ndarray) -> str:
     """The nearest numbers of features for which there is a set."""
     every, one = np.arange(limits.most.size), np.ones(limits.size)
     below = _solve(limits, every, (1, k), include, -one)
-    above = _solve(limits, every, (k, limits.size), include, one)
-    sizes = [str(found.size) for found in (below, above) if found is not None and found.size]
+    sizes = [below.size if below is not None else None, next_size(limits, k, include)]
+    sizes = [str(size) for size in sizes if size]
     return f" (with {' or '.join(sizes)} features there is a set)" if sizes else ""
 
 
@@ -72,6 +83,7 @@ def _solve(
     sizes: Sequence[int],
     include: np.ndarray,
     price: np.ndarray | None = None,
+    margin: float = 0.0,
 ) -> np.ndarray | None:
     """The cheapest set that keeps some of the rows, or None."""
     p = limits.size
@@ -79,8 +91,10 @@ def _solve(
     least[include] = 1.0
     constraints = [optimize.LinearConstraint(sparse.csr_array(np.ones((1, p))), *sizes)]
     if rows.size:
-        matrix = limits.rows[rows]
-        constraints.append(optimize.LinearConstraint(matrix, -np.inf, limits.most[rows]))
+        scale = 1.0 / limits.largest[rows]  # what the solver tolerates is absolute
+        matrix = sparse.diags_array(scale) @ limits.rows[rows]
+        most = limits.most[rows] * scale - margin * ~limits.is_integral[rows]
+        constraints.append(optimize.LinearConstraint(matrix, -np.inf, most))
     found = optimize.milp(
         np.zeros(p) if price is None else price,
         integrality=np.ones(p),

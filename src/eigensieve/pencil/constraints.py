@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -42,6 +42,15 @@ class Constraints:
     whole: Any = False
     costs: Any = None
     max_cost: float | None = None
+
+    def by_index(self, p: int, names: Sequence[str] | None) -> Constraints:
+        """The same with indices in the place of names."""
+        groups = None if self.groups is None else _read_groups(self.groups, p, names)
+        return replace(self, groups=groups, costs=_read_costs(self.costs, self.max_cost, p, names))
+
+    def as_options(self) -> dict[str, Any]:
+        """The keywords that say the same."""
+        return {name: getattr(self, name) for name in NAMES}
 
     def limits(self, p: int, names: Sequence[str] | None = None) -> Limits | None:
         """The same as rows on p features; None if there is no limit."""
@@ -141,8 +150,10 @@ def _find(members: Any, p: int, names: Sequence[str] | None, group: Any) -> np.n
     given = [*members]
     if any(isinstance(each, str) for each in given):
         found = _by_name(given, names, what)
-    else:
+    elif all(np.ndim(each) == 0 for each in given):
         found = np.asarray(given)
+    else:
+        raise InputError(f"{what} has lists in it; it must list its features")
         if found.dtype == bool and found.shape == (p,):
             found = np.flatnonzero(found)
     if found.ndim != 1 or found.size == 0 or found.dtype.kind not in "iu":
@@ -192,6 +203,8 @@ def _whole_names(given: Any, groups: Mapping[str, np.ndarray]) -> list[str]:
         if not groups:
             raise OptionError("whole is True, but there are no groups")
         return list(groups)
+    if not isinstance(given, Iterable):
+        raise OptionError(f"whole is {given!r}; it must be True, or list names of groups")
     wanted = [given] if isinstance(given, str) else [str(name) for name in given]
     unknown = [name for name in wanted if name not in groups]
     if unknown:
@@ -213,14 +226,13 @@ def _read_costs(
         if features.size < p:
             raise InputError(f"costs names {features.size} features, and there are {p}")
         keys = list(costs)
-        order = _by_name(keys, names, "costs") if isinstance(keys[0], str) else np.array(keys)
-        values = np.empty(p)
-        values[order] = list(costs.values())
-    else:
-        try:
-            values = np.asarray(costs, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("costs must be numbers, one per feature") from None
+        by_name = any(isinstance(key, str) for key in keys)
+        order = _by_name(keys, names, "costs") if by_name else np.array(keys)
+        costs = [each for _, each in sorted(zip(order.tolist(), costs.values()))]
+    try:
+        values = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("costs must be numbers, one per feature") from None
     if values.shape != (p,):
         raise InputError(f"costs has the shape {values.shape}; it must have {p} numbers")
     if not (np.isfinite(values).all() and (values >= 0).all()):

@@ -53,6 +53,12 @@ class Limits:
         """The same matrix by columns."""
         return self.rows.tocsc()
 
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """The largest weight of every row by size; 1 where there is none."""
+        sizes = np.asarray(abs(self.rows).max(axis=1).toarray()).ravel()
+        return np.where(sizes > 0.0, sizes, 1.0)
+
     def row(self, c: int) -> tuple[np.ndarray, np.ndarray]:
         """The features of a row, and their weights."""
         own = slice(self.rows.indptr[c], self.rows.indptr[c + 1])
@@ -66,6 +72,24 @@ class Limits:
     def allows(self, support: Sequence[int] | np.ndarray) -> bool:
         """Whether a set keeps all limits."""
         return self.broken(support) is None
+
+    def allows_each(self, sets: np.ndarray) -> np.ndarray:
+        """The same for many sets of equal size, the rows of an array."""
+        marks = np.zeros((len(sets), self.size))
+        np.put_along_axis(marks, sets, 1.0, axis=1)
+        over = np.asarray(self.rows @ marks.T).T - self.most
+        mask = ~(over > self.slack).any(axis=1)
+        near = (np.abs(over) <= self.slack) & ~self.is_integral
+        doubtful = np.flatnonzero(mask & near.any(axis=1))
+        mask[doubtful] = [self.allows(S) for S in sets[doubtful]]
+        return mask
+
+    @cached_property
+    def is_integral(self) -> np.ndarray:
+        """The rows of which sums are exact, as all numbers in them are integers."""
+        odd = np.zeros(self.most.size, dtype=bool)
+        odd[self._row_of_entry[self.rows.data % 1.0 != 0.0]] = True
+        return ~odd & (self.most % 1.0 == 0.0)
 
     def broken(self, support: Sequence[int] | np.ndarray) -> str | None:
         """The first limit that a set does not keep, in words; None if it keeps all."""
@@ -109,13 +133,39 @@ class Limits:
         return Limits(self.columns[:, index].tocsr(), self.most, self.names, whole)
 
     def narrow(self, state: np.ndarray, k: int) -> np.ndarray | None:
-        """The state after all that single rows decide of a set of k; None if one leaves no set."""
+        """The state after all that single rules decide of a set of k; None if one leaves no set."""
         state, before = state.copy(), b""
         while state.tobytes() != before:
             before = state.tobytes()
-            if not all(self._narrow_by(c, state, k) for c in range(self.most.size)):
+            if not all(self._narrow_by_whole(group, state, k) for group in self.wholes):
+                return None
+            if not all(self._narrow_by(c, state, k) for c in self._single_rows):
                 return None
         return state
+
+    @cached_property
+    def _single_rows(self) -> list[int]:
+        """The rows that do not merely say, two features each, that a group is whole."""
+        group = np.full(self.size, -1)
+        for number, members in enumerate(self.wholes):
+            group[members] = number
+        pairs = np.flatnonzero((np.diff(self.rows.indptr) == 2) & (self.most == 0.0))
+        first = self.rows.indptr[pairs]
+        left, right = (group[self.rows.indices[first + i]] for i in (0, 1))
+        is_whole = (left == right) & (left >= 0)
+        is_whole &= self.rows.data[first] + self.rows.data[first + 1] == 0.0
+        return np.setdiff1d(np.arange(self.most.size), pairs[is_whole]).tolist()
+
+    def _narrow_by_whole(self, group: np.ndarray, state: np.ndarray, k: int) -> bool:
+        """Decide a group that is taken whole or not at all, in place; whether that leaves a set."""
+        own, n_free = state[group], int(np.count_nonzero(state == FREE))
+        need = k - int(np.count_nonzero(state == IN))
+        size = int(np.count_nonzero(own == FREE))
+        must = bool((own == IN).any()) or (size > 0 and n_free - size < need)
+        cannot = bool((own == OUT).any()) or size > need
+        if size:
+            state[group[own == FREE]] = IN if must else OUT if cannot else FREE
+        return not (must and cannot)
 
     def _narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
         """Decide by one row, in place; whether it leaves a set."""
@@ -143,20 +193,18 @@ class Limits:
         leaving = self.columns[:, [int(support[slot])]].toarray().ravel()
         room = self.most + self.slack - self.sums(support) + leaving
         mask = np.ones(self.size, dtype=bool)
-        for c in np.flatnonzero(room < self._heaviest).tolist():
+        mask[self.rows.indices[self.rows.data > room.clip(0.0)[self._row_of_entry]]] = False
+        for c in np.flatnonzero(room < 0.0).tolist():  # it takes a negative weight to keep this one
             features, weights = self.row(c)
-            if room[c] < 0.0:  # it takes a negative weight to keep this limit
-                lighter = features[weights <= room[c]]
-                others, mask = mask, np.zeros_like(mask)
-                mask[lighter] = others[lighter]
-            else:
-                mask[features[weights > room[c]]] = False
+            lighter = features[weights <= room[c]]
+            others, mask = mask, np.zeros_like(mask)
+            mask[lighter] = others[lighter]
         return mask
 
     @cached_property
-    def _heaviest(self) -> np.ndarray:
-        """The largest weight of every row; 0 at least, that of features outside it."""
-        return np.asarray(self.rows.max(axis=1).toarray()).ravel().clip(0.0)
+    def _row_of_entry(self) -> np.ndarray:
+        """The row of every entry of the matrix."""
+        return np.repeat(np.arange(self.most.size), np.diff(self.rows.indptr))
 
     def charge(self, prices: np.ndarray, k: int) -> np.ndarray:
         """What every feature of a set of k pays if row c costs prices_c >= 0 for its weight.

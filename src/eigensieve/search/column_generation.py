@@ -10,7 +10,7 @@ the search has done what it would have done with all columns at hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +97,7 @@ def generate(
     here = pencil.load(columns)
     while True:
         trail = Trail()
-        found = search(among(problem, columns, here), trail)
+        found = search(problem.among(columns, here), trail)
         stopped = budget.stop() is not None
         if stopped or not (trail.orders or trail.scans):
             return Generated(found, not stopped, set())
@@ -120,13 +120,8 @@ def _first_columns(problem: Problem) -> np.ndarray:
 
 
 def among(problem: Problem, columns: np.ndarray, pencil: Pencil) -> Problem:
-    """The problem with some of its features only."""
-    return replace(
-        problem,
-        pencil=pencil,
-        include=np.searchsorted(columns, problem.include),
-        to_original=problem.to_original[columns],
-    )
+    """`Problem.among`, under the name that dominance.py still has for it."""
+    return problem.among(columns, pencil)
 
 
 def _join(
@@ -223,7 +218,7 @@ class _Confirmation:
         small = FactorPencil(H, W, d, core=pencil.core)
         for name in ("diag_A", "diag_B", "scales"):
             small.__dict__[name] = getattr(pencil, name)[every]
-        return among(self.problem, every, small), every
+        return self.problem.among(every, small), every
 
 
 def _rivals_of_order(

@@ -36,7 +36,8 @@ def list_swaps(problem: Problem, given: Solution, better: Solution) -> tuple[Swa
 
     Each is the best that the features left over allow, whatever comes after it (of very many
     features, the best that was tried); the score may fall in between where two features are worth
-    something together only. A feature makes room for one of its own block.
+    something together only. A feature makes room for one of its own block; the sets in between
+    may break other limits.
     """
     union = np.union1d(given.support, better.support)
     part, blocks = _part(problem, union)
@@ -68,6 +69,7 @@ def _part(problem: Problem, union: np.ndarray) -> tuple[Problem, np.ndarray]:
         pencil=problem.pencil.take(places),
         include=np.empty(0, dtype=np.intp),
         quota=None,
+        limits=None,
         to_original=problem.to_original[places],
     )
     return part, problem.blocks_and_needs()[0][places]
