@@ -103,9 +103,10 @@ NAMES = tuple(field.name for field in fields(Constraints))
 
 
 def take_constraints(options: dict[str, Any]) -> Constraints | None:
-    """Those among some options, which lose them; None if there are none."""
+    """Those among some options, which lose them; None if they ask for nothing."""
     given = {name: options.pop(name) for name in NAMES if name in options}
-    return Constraints(**given) if given else None
+    asks = any(value is not None and value is not False for value in given.values())
+    return Constraints(**given) if asks else None
 
 
 def as_constraints(given: Any) -> Constraints | None:
@@ -148,12 +149,12 @@ def _find(members: Any, p: int, names: Sequence[str] | None, group: Any) -> np.n
     if isinstance(members, str) or not isinstance(members, Iterable):
         raise InputError(f"{what} is {members!r}; it must list its features")
     given = [*members]
+    if any(isinstance(each, Iterable) and not isinstance(each, str) for each in given):
+        raise InputError(f"{what} has lists in it; it must list its features")
     if any(isinstance(each, str) for each in given):
         found = _by_name(given, names, what)
-    elif all(np.ndim(each) == 0 for each in given):
-        found = np.asarray(given)
     else:
-        raise InputError(f"{what} has lists in it; it must list its features")
+        found = np.asarray(given)
         if found.dtype == bool and found.shape == (p,):
             found = np.flatnonzero(found)
     if found.ndim != 1 or found.size == 0 or found.dtype.kind not in "iu":

@@ -45,8 +45,9 @@ class Limits:
 
     @cached_property
     def slack(self) -> np.ndarray:
-        """What rounding may make of the sum of every row."""
-        return SLACK * (np.abs(self.most) + np.asarray(abs(self.rows).sum(axis=1)).ravel())
+        """What rounding may make of the sum of every row; nothing of one of integers."""
+        sizes = np.abs(self.most) + np.asarray(abs(self.rows).sum(axis=1)).ravel()
+        return np.where(self.is_integral, 0.0, SLACK * sizes)
 
     @cached_property
     def columns(self) -> sparse.csc_array:
@@ -94,7 +95,7 @@ class Limits:
     def broken(self, support: Sequence[int] | np.ndarray) -> str | None:
         """The first limit that a set does not keep, in words; None if it keeps all."""
         chosen = np.asarray(support, dtype=np.intp)
-        suspects = np.flatnonzero(self.sums(chosen) > self.most - self.slack)
+        suspects = np.flatnonzero(self.sums(chosen) - self.most > -self.slack)
         for c in suspects.tolist():
             features, weights = self.row(c)
             if math.fsum(weights[np.isin(features, chosen)]) > self.most[c]:
@@ -137,14 +138,50 @@ class Limits:
         state, before = state.copy(), b""
         while state.tobytes() != before:
             before = state.tobytes()
-            if not all(self._narrow_by_whole(group, state, k) for group in self.wholes):
+            need = k - int(np.count_nonzero(state == IN))
+            if not 0 <= need <= np.count_nonzero(state == FREE):
                 return None
-            if not all(self._narrow_by(c, state, k) for c in self._single_rows):
+            if not all(self._narrow_by_whole(g, state, k) for g in self._busy_wholes(state, k)):
+                return None
+            if not all(self._narrow_by(c, state, k) for c in self._busy_rows(state, k)):
                 return None
         return state
 
+    def _busy_wholes(self, state: np.ndarray, k: int) -> list[int]:
+        """The groups taken whole of which a state may decide something."""
+        free, inside = (self._members @ (state == s).astype(float) for s in (FREE, IN))
+        n_free, need = np.count_nonzero(state == FREE), k - np.count_nonzero(state == IN)
+        sizes = self._members.sum(axis=1)
+        is_settled = (free == 0) & ((inside == 0) | (inside == sizes))
+        is_idle = (free == sizes) & (free <= need) & (n_free - free >= need)
+        return np.flatnonzero(~is_settled & ~is_idle).tolist()
+
+    def _busy_rows(self, state: np.ndarray, k: int) -> np.ndarray:
+        """The rows that may decide something, beside those that say that a group is whole.
+
+        The others have room for any of their features, beside the lightest set.
+        """
+        is_free, is_in = (np.flatnonzero(state[self.rows.indices] == s) for s in (FREE, IN))
+        n_free, need = np.count_nonzero(state == FREE), k - np.count_nonzero(state == IN)
+        own, weights = self._row_of_entry[is_free], self.rows.data[is_free]
+        m = self.most.size
+        load = np.bincount(self._row_of_entry[is_in], self.rows.data[is_in], m)
+        load = load + np.bincount(own, weights.clip(max=0.0), m)
+        n_own, n_negative = np.bincount(own, minlength=m), np.bincount(own, weights < 0.0, m)
+        is_idle = (n_negative < need) & (n_free - n_own > need)
+        is_idle &= load + self.largest <= self.most
+        return self._single_rows[~is_idle[self._single_rows]]
+
     @cached_property
-    def _single_rows(self) -> list[int]:
+    def _members(self) -> sparse.csr_array:
+        """The groups taken whole, as rows of ones."""
+        sizes = np.array([group.size for group in self.wholes], dtype=np.intp)
+        index = np.concatenate([np.empty(0, dtype=np.intp), *self.wholes])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return sparse.csr_array((np.ones(index.size), index, starts), (sizes.size, self.size))
+
+    @cached_property
+    def _single_rows(self) -> np.ndarray:
         """The rows that do not merely say, two features each, that a group is whole."""
         group = np.full(self.size, -1)
         for number, members in enumerate(self.wholes):
@@ -154,10 +191,11 @@ class Limits:
         left, right = (group[self.rows.indices[first + i]] for i in (0, 1))
         is_whole = (left == right) & (left >= 0)
         is_whole &= self.rows.data[first] + self.rows.data[first + 1] == 0.0
-        return np.setdiff1d(np.arange(self.most.size), pairs[is_whole]).tolist()
+        return np.setdiff1d(np.arange(self.most.size), pairs[is_whole])
 
-    def _narrow_by_whole(self, group: np.ndarray, state: np.ndarray, k: int) -> bool:
+    def _narrow_by_whole(self, number: int, state: np.ndarray, k: int) -> bool:
         """Decide a group that is taken whole or not at all, in place; whether that leaves a set."""
+        group = self.wholes[number]
         own, n_free = state[group], int(np.count_nonzero(state == FREE))
         need = k - int(np.count_nonzero(state == IN))
         size = int(np.count_nonzero(own == FREE))

@@ -59,8 +59,8 @@ def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None)
     start = problem.include if start is None else start
     if problem.limits is None:
         return np.sort(ranked(problem, scores, start))
-    gains = _as_gains(scores)
-    found = heaviest_allowed(problem.all_limits, problem.k, start, gains)
+    gains, wanted = _as_gains(scores), np.union1d(problem.include, start).astype(np.intp)
+    found = heaviest_allowed(problem.all_limits, problem.k, wanted, gains)
     if found is None:
         found = heaviest_allowed(problem.all_limits, problem.k, problem.include, gains)
     assert found is not None  # else there would be no problem

@@ -165,10 +165,10 @@ def solve_path(
     """Solutions for several k; ``path[k]`` is the one with k features.
 
     ``ks`` defaults to the first 50 that are possible: 1, 2, ... With limits on groups or costs,
-    which are those of `solve`, it leaves out any k for which there is no set. For a pencil with blocks it may
-    list pairs, and ``path[kx, ky]`` is the solution with as many of each. The other parameters
-    are those of `solve`; the time limit is for the whole path, and a k that was not reached is
-    missing.
+    which are those of `solve`, a k for which there is no set is left out there, and refused where
+    it is named. For a pencil with blocks ``ks`` may list pairs, and ``path[kx, ky]`` is the
+    solution with as many of each. The other parameters are those of `solve`; the time limit is for
+    the whole path, and a k that was not reached is missing.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, islice
 
 import numpy as np
@@ -104,19 +105,25 @@ class LimitedSearch:
         return self.best
 
     def _starts(self, n_starts: int, seed: int, given: np.ndarray | None) -> Iterator[np.ndarray]:
-        problem, first = self.problem, start_state(self.problem)
+        problem, first = self.problem, self._decided()
         if given is not None:
             yield given
-        for group in (np.empty(0, dtype=np.intp), *self._groups()):
+        for group in (np.empty(0, dtype=np.intp), *self.groups):
             state = first.copy()
             state[group] = IN
             yield self._completed(grow(problem, state, self.budget))
-            if not (problem.all_limits.narrow(first, problem.k) == FREE).any():
-                return  # there is no other choice
+        if not np.any(first == FREE):
+            return  # there is no other choice
         yield self._completed(problem.include)
         # of its own for every k: a path finds what a search for one k finds
         rng = np.random.default_rng([seed, problem.k])
         yield from starting_supports(problem, n_starts, rng, self.budget)
+
+    def _decided(self) -> np.ndarray:
+        """What single rules say of the features at once."""
+        state = self.problem.all_limits.narrow(start_state(self.problem), self.problem.k)
+        assert state is not None  # there is a set
+        return state
 
     def _completed(self, chosen: np.ndarray) -> np.ndarray:
         """An allowed set with these features, or without them if there is none."""
@@ -125,7 +132,8 @@ class LimitedSearch:
         pencil = self.problem.pencil
         return top_k(self.problem, pencil.diag_A / pencil.diag_B, chosen)
 
-    def _groups(self) -> list[np.ndarray]:
+    @cached_property
+    def groups(self) -> list[np.ndarray]:
         """The groups that are taken whole, those first whose features score most alone."""
         wholes = [group for group in self.problem.all_limits.wholes if group.size > 1]
         ratio = self.problem.pencil.diag_A / self.problem.pencil.diag_B
@@ -167,9 +175,9 @@ class LimitedSearch:
 
         Those that a forward pass could not fill have fewer features.
         """
-        problem, first = self.problem, start_state(self.problem)
+        problem, first = self.problem, self._decided()
         losses = self._losses(S)
-        for group in self._groups():
+        for group in self.groups:
             if not np.isin(group, S).all():
                 yield top_k(problem, losses, np.union1d(problem.include, group))
         for part in self._parts(S, losses):
@@ -187,7 +195,7 @@ class LimitedSearch:
 
     def _parts(self, S: np.ndarray, losses: np.ndarray) -> Iterator[np.ndarray]:
         """What can make room: groups that are taken whole, then pairs that count least."""
-        inside = [group for group in self._groups() if np.isin(group, S).all()]
+        inside = [group for group in self.groups if np.isin(group, S).all()]
         inside = [group for group in inside if not np.isin(group, self.problem.include).any()]
         yield from inside
         bound_up = np.concatenate([self.problem.include, *inside])
