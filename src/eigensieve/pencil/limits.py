@@ -138,9 +138,11 @@ class Limits:
         state, before = state.copy(), b""
         while state.tobytes() != before:
             before = state.tobytes()
-            need = k - int(np.count_nonzero(state == IN))
-            if not 0 <= need <= np.count_nonzero(state == FREE):
+            need, free = k - int(np.count_nonzero(state == IN)), np.flatnonzero(state == FREE)
+            if not 0 <= need <= free.size:
                 return None
+            if need in (0, free.size):
+                state[free] = IN if need else OUT
             if not all(self._narrow_by_whole(g, state, k) for g in self._busy_wholes(state, k)):
                 return None
             if not all(self._narrow_by(c, state, k) for c in self._busy_rows(state, k)):

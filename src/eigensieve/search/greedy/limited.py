@@ -62,12 +62,17 @@ def limited_path(
 
 
 def _single(problem: Problem, budget: Budget) -> Solution:
-    """k = 1 is enumeration, hence a proof: single rules decide all there is."""
+    """k = 1 is enumeration, hence a proof."""
+    support, bound = best_single(problem, _singles(problem))
+    return problem.solution(support, budget, status=Status.CONVERGED, solver="greedy", bound=bound)
+
+
+def _singles(problem: Problem) -> np.ndarray:
+    """The features that are allowed alone: single rules decide all there is."""
     state = problem.all_limits.narrow(start_state(problem), 1)
     assert state is not None  # there is a set
     forced = np.flatnonzero(state == IN)
-    support, bound = best_single(problem, forced if forced.size else np.flatnonzero(state == FREE))
-    return problem.solution(support, budget, status=Status.CONVERGED, solver="greedy", bound=bound)
+    return forced if forced.size else np.flatnonzero(state == FREE)
 
 
 @dataclass
@@ -106,9 +111,12 @@ class LimitedSearch:
 
     def _starts(self, n_starts: int, seed: int, given: np.ndarray | None) -> Iterator[np.ndarray]:
         problem, first = self.problem, self._decided()
+        if problem.k == 1:
+            yield best_single(problem, _singles(problem))[0]
+            return
         if given is not None:
             yield given
-        for group in (np.empty(0, dtype=np.intp), *self.groups):
+        for group in (np.empty(0, dtype=np.intp), *(self.groups if self.swap else ())):
             state = first.copy()
             state[group] = IN
             yield self._completed(grow(problem, state, self.budget))
@@ -158,6 +166,8 @@ class LimitedSearch:
 
     def _refill(self) -> None:
         """Let parts of the best set make room for others, until that helps no more."""
+        if self.problem.k == 1:
+            return
         work = self.problem.k * work_of_scan(self.problem)
         left = int(np.clip(REFILL_WORK / work, MIN_REFILLS, MAX_REFILLS))
         is_better = True
