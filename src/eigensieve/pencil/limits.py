@@ -45,9 +45,9 @@ class Limits:
 
     @cached_property
     def slack(self) -> np.ndarray:
-        """What rounding may make of the sum of every row; nothing of one of integers."""
+        """What rounding may make of the sum of every row."""
         sizes = np.abs(self.most) + np.asarray(abs(self.rows).sum(axis=1)).ravel()
-        return np.where(self.is_integral, 0.0, SLACK * sizes)
+        return np.asarray(SLACK * sizes)
 
     @cached_property
     def columns(self) -> sparse.csc_array:
@@ -95,7 +95,8 @@ class Limits:
     def broken(self, support: Sequence[int] | np.ndarray) -> str | None:
         """The first limit that a set does not keep, in words; None if it keeps all."""
         chosen = np.asarray(support, dtype=np.intp)
-        suspects = np.flatnonzero(self.sums(chosen) - self.most > -self.slack)
+        rounding = np.where(self.is_integral, 0.0, self.slack)
+        suspects = np.flatnonzero(self.sums(chosen) - self.most > -rounding)
         for c in suspects.tolist():
             features, weights = self.row(c)
             if math.fsum(weights[np.isin(features, chosen)]) > self.most[c]:

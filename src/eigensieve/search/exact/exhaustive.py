@@ -15,6 +15,7 @@ from ...pencil.grading import is_graded
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
 from ..greedy.start import resize
+from ..score_sets import score_places
 from ..secular import TIE, first_max
 from ..solver import Solver
 from ..target import LARGEST_EXPONENT
@@ -38,7 +39,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
         n_visited, batch = len(batch), _allowed(problem, batch)
-        scores = _scores(A, B, batch, problem.criterion)
+        scores = score_places(A, B, batch, problem.criterion)
         i = first_max(scores) if scores.size else -1
         if scores.size and (best_set is None or scores[i] > best + TIE * abs(best)):
             best, best_set = float(scores[i]), batch[i]
@@ -99,22 +100,6 @@ def _allowed(problem: Problem, sets: np.ndarray) -> np.ndarray:
     if problem.quota is not None:
         sets = sets[[problem.fills_quota(s) for s in sets]]
     return sets if problem.limits is None else sets[problem.limits.allows_each(sets)]
-
-
-def _scores(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> np.ndarray:
-    """The criterion of many sets of equal size at once."""
-    rows, columns = sets[:, :, None], sets[:, None, :]
-    A_S, B_S = A[rows, columns], B[rows, columns]
-    if criterion == "logdet":
-        both = A_S + B_S
-        sizes = np.diagonal(both, axis1=1, axis2=2)
-        both /= np.sqrt(sizes[:, :, None] * sizes[:, None, :])  # graded ones keep their digits
-        logs = np.linalg.slogdet(both)[1] - np.linalg.slogdet(B_S)[1]
-        return logs + np.log(np.diag(A + B))[sets].sum(axis=1)
-    if criterion == "trace":
-        return np.trace(np.linalg.solve(B_S, A_S), axis1=1, axis2=2)
-    L_inverse = np.linalg.inv(np.linalg.cholesky(B_S))
-    return np.linalg.eigvalsh(L_inverse @ A_S @ L_inverse.transpose(0, 2, 1))[:, -1]
 
 
 SOLVER = Solver(
