@@ -8,14 +8,15 @@ import numpy as np
 from scipy import optimize, sparse
 
 from ..errors import InputError
-from .limits import Limits
+from .limits import FREE, IN, Limits
 
 # A conflict is looked for among so many rules at most.
 MAX_RULES = 60
 # Seconds that the search for a set may take.
 SECONDS = 20.0
-# The largest sum of gains is found within this share of it.
-SHARP = 1e-3
+# How near to the largest sum of gains a set is to come.
+NEAR = 1e-3
+TINY = 1e-9
 INFEASIBLE = 2  # scipy's status
 # A row whose weights are no integers is to be kept by so much, in units of its largest weight.
 MARGIN = 2e-6
@@ -28,10 +29,12 @@ def heaviest_allowed(
 
     By an integer program: exact in whether there is one, within a thousandth in the sum.
     """
+    if gains is None and (packed := _packed(limits, k, include)) is not None:
+        return packed
     gains = np.zeros(limits.size) if gains is None else gains
     every = np.arange(limits.most.size)
     for margin in (0.0, MARGIN):  # the solver allows for some rounding, and limits do not
-        found = _solve(limits, every, (k, k), include, -gains, margin)
+        found = _solve(limits, every, (k, k), include, -gains, margin, NEAR)
         if found is None or limits.allows(found):
             return found
     return None
@@ -50,11 +53,8 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
     )
 
 
-def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
-    """The least number of features, k or more, of an allowed set; None if there is none."""
-    every, one = np.arange(limits.most.size), np.ones(limits.size)
-    found = _solve(limits, every, (k, limits.size), include, one) if k <= limits.size else None
-    return None if found is None else found.size
+        # its presolve may take minutes over costs of thousands of features, its search a moment
+        options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": near},
 
 
 def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
@@ -65,7 +65,7 @@ def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
     for rule in rules if len(rules) <= MAX_RULES else ():
         fewer = [other for other in kept if other != rule]
         rows = [c for other in fewer for c in by_rule[other]]
-        if _solve(limits, np.array(rows, dtype=np.intp), (k, k), include) is None:
+        if _solve(limits, np.array(rows, dtype=np.intp), (k, k), include, np.zeros(limits.size)) is None:
             kept = fewer
     return [c for rule in kept for c in by_rule[rule]]
 
@@ -84,8 +84,9 @@ def _solve(
     rows: np.ndarray,
     sizes: Sequence[int],
     include: np.ndarray,
-    price: np.ndarray | None = None,
+    price: np.ndarray,
     margin: float = 0.0,
+    near: float = 0.0,
 ) -> np.ndarray | None:
     """The cheapest set that keeps some of the rows, or None."""
     p = limits.size
@@ -98,12 +99,16 @@ def _solve(
         most = limits.most[rows] * scale - margin * ~limits.is_integral[rows]
         constraints.append(optimize.LinearConstraint(matrix, -np.inf, most))
     found = optimize.milp(
-        np.zeros(p) if price is None else price,
+        price,
         integrality=np.ones(p),
         bounds=optimize.Bounds(least, np.ones(p)),
         constraints=constraints,
+<<<<<<< HEAD
         # its presolve may take minutes over costs of thousands of features, its search a moment
         options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": SHARP},
+=======
+        options={"time_limit": SECONDS, "mip_rel_gap": 0.0 if price is None else NEAR},
+>>>>>>> main
     )
     if found.x is None and found.status != INFEASIBLE:
         raise InputError(

@@ -89,6 +89,9 @@ def _starts(
 
 def resize(problem: Problem, support: np.ndarray) -> np.ndarray:
     """A set of k features, with the include list, quotas and limits, made from one of any size."""
+    is_complete = support.size == problem.k and np.isin(problem.include, support).all()
+    if is_complete and problem.allows(support):
+        return np.sort(support)
     ratio = problem.pencil.diag_A / problem.pencil.diag_B
     scores = ratio / max(float(np.abs(ratio).max()), TINY)
     scores[support] += 3.0  # what was there comes first

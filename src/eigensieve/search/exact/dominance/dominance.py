@@ -214,6 +214,7 @@ SOLVER = Solver(
     solve=partial(solve_by_tree, "dominance", search_dominance),
     certifies=True,
     refuses=seeks_one_direction,
+    takes_limits=True,
     warm_start=True,
     screen=screen,
     screens_first=_goes_by_rows,

@@ -329,6 +329,7 @@ SOLVER = Solver(
     solve=partial(solve_by_tree, "perspective", search_relaxed),
     certifies=True,
     refuses=_refuses,
+    takes_limits=True,
     warm_start=True,
     screen=_screen,
     on_disk=OnDisk(),
