@@ -16,10 +16,10 @@ MAX_RULES = 60
 SECONDS = 20.0
 # How near to the largest sum of gains a set is to come.
 NEAR = 1e-3
-TINY = 1e-9
-INFEASIBLE = 2  # scipy's status
 # A row whose weights are no integers is to be kept by so much, in units of its largest weight.
 MARGIN = 2e-6
+TINY = 1e-9
+INFEASIBLE = 2  # scipy's status
 
 
 def heaviest_allowed(
@@ -29,12 +29,14 @@ def heaviest_allowed(
 
     By an integer program: exact in whether there is one, within a thousandth in the sum.
     """
-    if gains is None and (packed := _packed(limits, k, include)) is not None:
-        return packed
-    gains = np.zeros(limits.size) if gains is None else gains
+    if gains is None:
+        packed = _packed(limits, k, include)
+        if packed is not None:
+            return packed
+        gains = np.zeros(limits.size)
     every = np.arange(limits.most.size)
     for margin in (0.0, MARGIN):  # the solver allows for some rounding, and limits do not
-        found = _solve(limits, every, (k, k), include, -gains, margin, NEAR)
+        found = _solve(limits, every, (k, k), include, -gains, margin=margin, near=NEAR)
         if found is None or limits.allows(found):
             return found
     return None
@@ -53,19 +55,45 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
     )
 
 
-        # its presolve may take minutes over costs of thousands of features, its search a moment
-        options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": near},
+def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
+    """The least number of features, k or more, of an allowed set; None if there is none."""
+    if k > limits.size:
+        return None
+    every, one = np.arange(limits.most.size), np.ones(limits.size)
+    found = _solve(limits, every, (k, limits.size), include, one)
+    return None if found is None else found.size
+
+
+def _packed(limits: Limits, k: int, include: np.ndarray) -> np.ndarray | None:
+    """Some allowed set, if the features that weigh least make one: nearly always, and at once."""
+    state = np.zeros(limits.size, dtype=np.int8)
+    state[include] = IN
+    share = np.maximum(limits.most, limits.slack) + limits.slack
+    burden = limits.rows.T @ (1.0 / np.maximum(share, TINY))
+    for j in np.argsort(burden, kind="stable").tolist():
+        if np.count_nonzero(state == IN) >= k:
+            break
+        if state[j] != FREE:
+            continue
+        trial = state.copy()
+        trial[j] = IN
+        narrowed = limits.narrow(trial, k)
+        if narrowed is None:
+            return None
+        state = narrowed
+    found = np.flatnonzero(state == IN)
+    return found if found.size == k and limits.allows(found) else None
 
 
 def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
     """Rows that already have no set: what is left when those are dropped that can be."""
     rules = list(dict.fromkeys(limits.names))
     by_rule = {rule: [c for c, name in enumerate(limits.names) if name == rule] for rule in rules}
-    kept = rules
+    kept, free = rules, np.zeros(limits.size)
     for rule in rules if len(rules) <= MAX_RULES else ():
         fewer = [other for other in kept if other != rule]
-        rows = [c for other in fewer for c in by_rule[other]]
-        if _solve(limits, np.array(rows, dtype=np.intp), (k, k), include, np.zeros(limits.size)) is None:
+        rows = np.array([c for other in fewer for c in by_rule[other]], dtype=np.intp)
+        if _solve(limits, rows, (k, k), include, free) is None:
             kept = fewer
     return [c for rule in kept for c in by_rule[rule]]
 
@@ -85,6 +113,7 @@ def _solve(
     sizes: Sequence[int],
     include: np.ndarray,
     price: np.ndarray,
+    *,
     margin: float = 0.0,
     near: float = 0.0,
 ) -> np.ndarray | None:
@@ -103,12 +132,8 @@ def _solve(
         integrality=np.ones(p),
         bounds=optimize.Bounds(least, np.ones(p)),
         constraints=constraints,
-<<<<<<< HEAD
         # its presolve may take minutes over costs of thousands of features, its search a moment
-        options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": SHARP},
-=======
-        options={"time_limit": SECONDS, "mip_rel_gap": 0.0 if price is None else NEAR},
->>>>>>> main
+        options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": near},
     )
     if found.x is None and found.status != INFEASIBLE:
         raise InputError(
