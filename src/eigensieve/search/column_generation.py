@@ -18,7 +18,6 @@ from scipy import linalg
 
 from ..pencil.budget import Budget
 from ..pencil.factor_pencil import FactorPencil
-from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from .greedy.forward import make_state
 from .greedy.swap import make_scan
@@ -117,11 +116,6 @@ def _first_columns(problem: Problem) -> np.ndarray:
     best = np.argpartition(-ratio, most - 1)[:most]
     anchor = int(np.argmax(pencil.scales))  # the unit of near-ties
     return np.union1d(np.append(best, [first_max(ratio), anchor]), problem.include)
-
-
-def among(problem: Problem, columns: np.ndarray, pencil: Pencil) -> Problem:
-    """`Problem.among`, under the name that dominance.py still has for it."""
-    return problem.among(columns, pencil)
 
 
 def _join(

@@ -342,16 +342,16 @@ def _prepare(
             f"solver {name!r} takes at most {solver.max_features} features, "
             f"and the pencil has {problem.pencil.size}"
         )
-    reason = None if solver.refuses is None else solver.refuses(problem)
-    if reason is not None:
-        raise OptionError(f"solver {name!r} {reason}")
-    if not problem.pencil.in_memory:
-        check_on_disk(solver, problem, solvers)
     if problem.limits is not None and not solver.takes_limits:
         raise OptionError(
             f"solver {name!r} cannot keep limits on groups or costs; "
             "use 'auto', 'greedy', 'exact' or 'exhaustive'"
         )
+    reason = None if solver.refuses is None else solver.refuses(problem)
+    if reason is not None:
+        raise OptionError(f"solver {name!r} {reason}")
+    if not problem.pencil.in_memory:
+        check_on_disk(solver, problem, solvers)
     known = _options_of(solver)
     own = [option for option in known if option not in SHARED_OPTIONS]
     unknown = sorted(set(given) - set(own))
