@@ -109,9 +109,9 @@ def solve(
 
     >>> groups = {"first": [0, 1, 2, 3], "last": [4, 5]}
     >>> es.solve(pencil, 3, groups=groups, at_most={"first": 1}, whole=["last"]).support.tolist()
-    [1, 4, 5]
+    [3, 4, 5]
     >>> es.solve(pencil, 2, costs=[1, 9, 1, 5, 1, 2], max_cost=7).support.tolist()
-    [3, 5]
+    [0, 3]
     """
     pencil = check_pencil(pencil).in_memory_if_small()
     constraints = take_constraints(solver_options)

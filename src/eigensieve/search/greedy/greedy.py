@@ -26,11 +26,11 @@ from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.row_factor import is_small as is_small_table
 from ...pencil.solution import Solution, Status
-from ..column_generation import Trail, generate
 from ..moves import best_single, can_refine_many, starting_supports
 from ..secular import first_max
 from ..solver import OnDisk, Solver, one_of_path
 from .backward import backward_is_cheap, backward_pass
+from .column_generation import Trail, generate
 from .forward import forward_pass
 from .limited import limited_path
 from .small import MAX_FEATURES, best_of_many, default_starts, is_small
@@ -195,7 +195,7 @@ def _search(
 def _search_on_disk(
     problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
 ) -> dict[int, Solution]:
-    """The same search where the columns are on disk: see ../column_generation.py."""
+    """The same search where the columns are on disk: see column_generation.py."""
     starts = {k: list(plan.starts(problem.with_k(k))) for k in sorted(ks)}
 
     def search(part: Problem, trail: Trail) -> dict[int, Solution]:

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ..pencil.budget import Budget
-from ..pencil.factor_pencil import FactorPencil
-from ..pencil.problem import Problem
-from .greedy.forward import make_state
-from .greedy.swap import make_scan
-from .secular import first_max
+from ...pencil.budget import Budget
+from ...pencil.factor_pencil import FactorPencil
+from ...pencil.problem import Problem
+from ..secular import first_max
+from .forward import make_state
+from .swap import make_scan
 
 # Columns that the search starts with.
 WORKING_SET = 2000
