@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
 from ..pencil.checks import as_seed, check_k
-from ..pencil.constraints import Constraints, take_constraints
+from ..pencil.constraints import take_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, SolutionPath
@@ -227,14 +227,9 @@ def _first_sizes(problem: Problem) -> list[int]:
     return sizes
 
 
-def _most(
-    pencil: Pencil,
-    exclude: Sequence[int],
-    constraints: Constraints | None,
-    options: dict[str, Any],
-) -> int:
+def _most(pencil: Pencil, exclude: Sequence[int], limits: object, options: dict[str, Any]) -> int:
     """All features, where a penalty decides how many of them are taken."""
-    if constraints is not None:
+    if limits is not None:
         raise InputError("k is None; limits on groups or costs need the number of features")
     if options.get("rho") is None:
         raise InputError("k is None; say how many features, or give a solver's penalty rho")
