@@ -62,7 +62,7 @@ def row(
     says = "all" if found.is_complete else "?" if known is None else f"to {100 * known:.2f} %"
     is_met = found.is_complete and n_sets in (None, found.n_sets) and seconds <= (bar or np.inf)
     verdict = "-" if bar is None else "ok" if is_met else "MISSED"
-    print(  # noqa: T201
+    print(
         f"{label:<34}{within:>7.1%}{found.n_sets:>8,}  {says:<11}{found.core.size:>4}"
         f"{found.shared.size:>5}{seconds:>9.2f} s{seconds / max(alone, 1e-3):>8.1f} x"
         f"{memory():>8.0f} MB  {verdict}",
@@ -135,7 +135,7 @@ SECTIONS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
-    print(  # noqa: T201
+    print(
         f"{'':<34}{'within':>7}{'sets':>8}  {'complete':<11}{'core':>4}{'more':>5}{'':>11}"
         f"{'to best':>10}{'at most':>11}"
     )

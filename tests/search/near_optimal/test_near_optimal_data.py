@@ -12,11 +12,11 @@ import eigensieve as es
 
 
 def standardized(load_data: Callable[[str], Any], name: str) -> tuple[np.ndarray, np.ndarray]:
-    data = load_data(name)
-    X = np.asarray(data.X, dtype=np.float64)
+    X, y = load_data(name)[:2]
+    X = np.asarray(X, dtype=np.float64)
     if name == "colon":
         X = np.log2(np.maximum(X, 1.0))
-    return (X - X.mean(axis=0)) / X.std(axis=0), data.y
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ...pencil.constraints import take_constraints
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem, check_pencil, make_problem
 from ...pencil.solution import Status
+from ...tables.named_columns import find_columns
 from ..auto import check_effort
 from ..exact.perspective.prices import without_quota
 from ..exact.perspective.relaxation import one_blas_thread
@@ -25,7 +26,7 @@ from ..solve import check_shared, find_solvers, solve_problem
 from ..solver import Solver
 from ..target import Outcome
 from .listing import ListTarget
-from .sets import TIE, NearOptimalSets
+from .sets import TIE, NearOptimalSets, check_names
 
 # The search proves the best set, then takes this share of what is asked for, so that something is
 # known if it has to end. Where so many of the sets that are wanted are found then it takes twice
@@ -69,6 +70,7 @@ def near_optimal(
         No more are listed. Where there are more, the best ones are, completely down to the score
         where they end: see ``complete_within``.
     criterion, include, exclude, time_limit, n_jobs, callback, random_state, client : as in `solve`
+        Features may also be named, if they have names.
     effort : "quick", "normal", "high" (the default) or a number
         How much work the search may do, see `solve`; inf for until it is done.
     proof : path, optional
@@ -98,16 +100,19 @@ def near_optimal(
     check_number(within, "within", 0.0, 1.0, "a share from 0 to 1; 0.01 is one percent")
     check_k(max_sets, "max_sets")
     pencil = check_pencil(pencil).in_memory_if_small()
+    own = None if pencil.recipe is None else pencil.recipe.names
+    called = own if names is None else check_names(names, pencil.size)
     about: dict[str, Any] = {
-        "k": k, "criterion": criterion, "include": include, "exclude": exclude,
-        "constraints": asked,
-    }  # fmt: skip
+        "k": k,
+        "criterion": criterion,
+        "include": find_columns(include, called, "include"),
+        "exclude": find_columns(exclude, called, "exclude"),
+        "constraints": None if asked is None else asked.by_index(pencil.size, called),
+    }
     problem = make_problem(pencil, **about)
     budget = Budget(time_limit, callback=callback)
     budget.allow(check_effort(effort))
     shared = check_shared(random_state, n_jobs, client)
-    own = None if pencil.recipe is None else pencil.recipe.names
-    called = own if names is None else tuple(map(str, names))
     found = _find_all(problem, within, max_sets, budget, shared)
     return replace(found, names=called, problem=about)
 

@@ -13,6 +13,7 @@ from ...errors import InputError, VerificationError
 from ...pencil.pencil import Pencil
 from ...pencil.problem import make_problem
 from ...pencil.solution import Solution, Status
+from ...tables.kinds.frames import frame_of
 from .exchanges import Exchange, connect, find_exchanges
 
 # Scores are equal to a threshold, or to each other, within this share of their size.
@@ -21,6 +22,14 @@ TIE = 1e-9
 TIES = 5.0
 # What a recomputed score may differ from the listed one.
 ROUNDING = 1e-7
+
+
+def check_names(names: Iterable[str], p: int) -> tuple[str, ...]:
+    """What p features are called, as text."""
+    called = tuple(map(str, names))
+    if len(called) != p:
+        raise InputError(f"names has {len(called)} entries, and there are {p} features")
+    return called
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,17 +173,10 @@ class NearOptimalSets:
         ----------
         names : what all features are called, if not as in ``self.names``
         """
-        import pandas as pd
-
-        called = self.names if names is None else tuple(map(str, names))
-        if called is not None and len(called) != self.n_features:
-            raise InputError(f"names has {len(called)} entries, for {self.n_features} features")
+        called = self.names if names is None else check_names(names, self.n_features)
         cells = self.sets if called is None else np.array(called, dtype=object)[self.sets]
-        frame = pd.DataFrame(cells, columns=[f"feature_{i + 1}" for i in range(self.k)])
-        frame.insert(0, "loss", self.losses)
-        frame.insert(0, "score", self.scores)
-        frame.insert(0, "rank", np.arange(1, self.n_sets + 1))
-        return frame
+        first = {"rank": np.arange(1, self.n_sets + 1), "score": self.scores, "loss": self.losses}
+        return frame_of({**first, **{f"feature_{i + 1}": own for i, own in enumerate(cells.T)}})
 
     def verify(self, pencil: Pencil) -> None:
         """Recompute every score, without any code of the search; raises if anything is off.

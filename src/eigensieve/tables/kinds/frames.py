@@ -174,6 +174,13 @@ def _side_by_side(columns: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
     return np.column_stack(arrays) if arrays else np.empty((n_rows, 0))
 
 
+def frame_of(columns: dict[str, np.ndarray]) -> Any:
+    """A pandas frame of these columns."""
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
 def _named(numbers: np.ndarray, names: list[str]) -> Any:
     import pandas as pd
 
