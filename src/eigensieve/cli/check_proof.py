@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..io.tables import Table
-    from ..proofs.records import Header
+    from ..proofs.header import Header
     from ..proofs.verdict import Verdict
 
 REJECTED, BROKEN = 1, 3
@@ -124,7 +124,7 @@ def run_check(
 ) -> tuple[Verdict, Reading | None]:
     """The verdict, and how the table was read if there is one."""
     from ..proofs.checker import check_proof
-    from ..proofs.records import read_claim
+    from ..proofs.header import read_claim
 
     claim = read_claim(proof)
     if claim is None:  # the file is rejected before its table is asked for

@@ -113,11 +113,11 @@ class Limits:
         state, before = state.copy(), b""
         while state.tobytes() != before:
             before = state.tobytes()
-            if not all(self._narrow_by(c, state, k) for c in range(self.most.size)):
+            if not all(self.narrow_by(c, state, k) for c in range(self.most.size)):
                 return None
         return state
 
-    def _narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
+    def narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
         """Decide by one row, in place; whether it leaves a set."""
         features, weights = self.row(c)
         load = np.zeros(state.size)

@@ -15,7 +15,8 @@ from .exact_pencils import ExactPencil, exact_pencil
 from .nodes import RecordedNode
 from .pencils import Pencil
 from .rational import MAX_EXACT_FEATURES, Matrix, is_semidefinite
-from .records import Header, refute
+from .header import Header
+from .records import refute
 from .sources import ProofSource
 
 _MAX_SETS = 200  # sets of one record that exact numbers may decide

@@ -12,7 +12,8 @@ from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
 from .rational import Matrix, inner_products, is_definite, is_semidefinite
-from .records import Header, refuse
+from .header import Header
+from .records import refuse
 
 
 def read_blocks(header: Header, view: np.ndarray | None, given: Any) -> np.ndarray:

@@ -17,7 +17,8 @@ from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem, check_pencil, make_problem
 from ...pencil.solution import Status
 from ..auto import check_effort
-from ..proof.proof import ProofRequest
+from ..proof.listed import prove_list
+from ..proof.proof import ProofRequest, as_request
 from ..solve import check_shared
 from .sets import TIE, NearOptimalSets
 
@@ -96,7 +97,10 @@ def near_optimal(
     check_shared(random_state, n_jobs, client)
     own = None if pencil.recipe is None else pencil.recipe.names
     called = own if names is None else tuple(map(str, names))
+    request = None if proof is None else as_request(proof)
     found = _list_by_enumeration(problem, within, max_sets, budget)
+    if request is not None:
+        found = prove_list(problem, pencil, found, budget, request)
     return replace(found, names=called, problem=about)
 
 

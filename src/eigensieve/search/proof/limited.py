@@ -1,0 +1,60 @@
+"""What single limits on sets decide of a node, as records of a proof."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...pencil.limits import Limits
+from ...pencil.problem import Problem
+from ..target import FREE, IN, OUT
+from .file import ProofFile
+
+
+class LimitRecords:
+    """Narrows the nodes of a tree by the limits on sets of k; ``features`` are those of the tree.
+
+    A row decides what it decides of all sets of k, whatever the others say: the checker needs no
+    more than its numbers.
+    """
+
+    def __init__(self, problem: Problem, features: np.ndarray, file: ProofFile) -> None:
+        self.k, self.features, self.file = problem.k, features, file
+        self.limits = (problem.limits or Limits.none(problem.pencil.size)).take(features)
+        self._heaviest = self.limits.rows.maximum(0.0)
+
+    def narrow(self, state: np.ndarray) -> bool:
+        """Write and note, in place, what the limits decide; False if they leave no set."""
+        changed = True
+        while changed:
+            changed = False
+            for c in self._binding(state):
+                before = state.copy()
+                if not self.limits.narrow_by(c, state, self.k):
+                    self.file.leaf("limit", c)
+                    return False
+                must = (before == FREE) & (state == IN)
+                if must.any() or np.any((before == FREE) & (state == OUT)):
+                    keep = self.features[state == FREE]
+                    self.file.fix(self.features[must], keep, "limit", c)
+                    changed = True
+        return True
+
+    def closes(self, state: np.ndarray) -> bool:
+        """Whether a limit forbids the only set of a node, by however little; then it is written."""
+        inside = np.flatnonzero(state == IN)
+        if inside.size < self.k:
+            inside = np.flatnonzero(state != OUT)
+        for c in self._binding(state):
+            features, weights = self.limits.row(c)
+            if math.fsum(weights[np.isin(features, inside)]) > self.limits.most[c]:
+                self.file.leaf("limit", c)
+                return True
+        return False
+
+    def _binding(self, state: np.ndarray) -> list[int]:
+        """Rows that some choice of the undecided features could break."""
+        limits = self.limits
+        heaviest = limits.rows @ (state == IN) + self._heaviest @ (state == FREE)
+        return [int(c) for c in np.flatnonzero(heaviest > limits.most - limits.slack)]

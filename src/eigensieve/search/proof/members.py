@@ -1,0 +1,53 @@
+"""The sets of a list as a tree of a proof meets them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..target import FREE, IN, OUT
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Listed sets (rows, by the features of a tree), and their numbers in the list."""
+
+    sets: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def none(cls) -> Members:
+        return cls(np.empty((0, 0), dtype=np.intp), np.empty(0, dtype=np.intp))
+
+    @property
+    def size(self) -> int:
+        return int(self.numbers.size)
+
+    def among(self, features: np.ndarray, size: int) -> Members:
+        """Those that have only some of ``size`` features, by the places of these."""
+        place = np.full(size, -1)
+        place[features] = np.arange(features.size)
+        sets = place[self.sets]
+        here = (sets >= 0).all(axis=1)
+        return Members(sets[here], self.numbers[here])
+
+    def inside(self, state: np.ndarray) -> Members:
+        """Those of a node."""
+        if not self.size:
+            return self
+        states = state[self.sets]
+        n_in = np.count_nonzero(state == IN)
+        here = (states != OUT).all(axis=1) & (np.count_nonzero(states == IN, axis=1) == n_in)
+        return Members(self.sets[here], self.numbers[here])
+
+    def are_all(self, state: np.ndarray, need: int) -> bool:
+        """Whether the node has no other set, if it needs so many more features."""
+        n_free = int(np.count_nonzero(state == FREE))
+        return self.size > 0 and self.size == math.comb(n_free, need)
+
+    def most_frequent(self, allowed: np.ndarray) -> int:
+        """Of some features (a mask) the one that most of the sets have."""
+        counts = np.bincount(self.sets.ravel(), minlength=allowed.size)
+        return int(np.argmax(np.where(allowed, counts, -1)))
