@@ -62,7 +62,6 @@ def read_claim(path: str | os.PathLike[str]) -> Header | None:
         return None
 
 
-
 def read_header(record: dict[str, Any]) -> Header:
     """The claim of a file, every field judged."""
     check_keys(record, _HEADER, "the header", optional=_OPTIONAL)

@@ -89,9 +89,7 @@ def _read_limit(given: Any, p: int) -> Limit:
     return Limit(features, weights, number(given["most"], "a limit"), says)
 
 
-def check_limit(
-    limits: list[Limit], node: RecordedNode, given: Any, fixed: Fixed = None
-) -> None:
+def check_limit(limits: list[Limit], node: RecordedNode, given: Any, fixed: Fixed = None) -> None:
     """No set of the node (or none that the fix excludes) keeps a limit."""
     if not limits:
         refuse("a record speaks of a limit, and the header has none")

@@ -75,4 +75,3 @@ def check_order(claim: ListClaim, support: list[int], bound: float, unit: float)
     best = claim.scores[0]
     if not abs(bound - (best - claim.within * abs(best))) <= THRESHOLD_TIE * unit:
         refuse(f"the bound is not {claim.within:.10g} of the best score below it")
-

@@ -11,8 +11,8 @@ from ..errors import InputError
 from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
-from .rational import Matrix, inner_products, is_definite, is_semidefinite
 from .header import Header
+from .rational import Matrix, inner_products, is_definite, is_semidefinite
 from .records import refuse
 
 

@@ -117,7 +117,9 @@ class Verdict:
                 f"at least {least}"
             )
         listed = f"the {self.n_sets:,} listed have" if self.n_sets > 1 else "the one listed has"
-        near = "" if self.within is None else f", {100.0 * self.within:.6g} % below the best of them"
+        near = (
+            "" if self.within is None else f", {100.0 * self.within:.6g} % below the best of them"
+        )
         return (
             f"proved: of all sets of {of} exactly {listed} a {self.criterion} above "
             f"{self.bound:.12g}{near}; the best has at least {least}"

@@ -74,8 +74,9 @@ def _keep(scores: np.ndarray, bound: float, file: ProofFile) -> tuple[float, int
 
 def _plain_list(found: NearOptimalSets, n_sets: int, bound: float) -> dict[str, Any]:
     """The list as the header has it; ``within`` is the share of the best score."""
-    best, within = float(found.scores[0]), found.within
-    if abs(best - within * abs(best) - bound) > 2.0 * TIE * abs(best):
+    best = float(found.scores[0])
+    within: float | None = found.within
+    if abs(best - found.within * abs(best) - bound) > 2.0 * TIE * abs(best):
         within = (best - bound) / abs(best) if best else None
     return {
         "within": within,

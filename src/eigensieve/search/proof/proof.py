@@ -172,9 +172,7 @@ class Prover:
         file.clear()
         return proof.write_root(best), budget.stop() or Status.GAP_LIMIT
 
-    def _by_rows(
-        self, root: WideRoot, claim: Claim, best: float
-    ) -> tuple[float, Status | None]:
+    def _by_rows(self, root: WideRoot, claim: Claim, best: float) -> tuple[float, Status | None]:
         root.narrow(claim.level)
         if root.is_closed:
             return claim.level, None
@@ -199,9 +197,7 @@ class Prover:
         if as_trace:
             problem = replace(problem, criterion=target.problem.criterion)
             value, level = target.inward(value), target.inward(level)
-        proof = DualProof(
-            problem, self.state, value, level, statement, file, budget, claim.members
-        )
+        proof = DualProof(problem, self.state, value, level, statement, file, budget, claim.members)
         try:
             proof.write(best.support)
         except np.linalg.LinAlgError:
@@ -209,6 +205,8 @@ class Prover:
                 "no proof: in units of B the features of A differ in size by more than double "
                 "precision can relate; rescale the columns, or leave the largest out"
             ) from None
+        if proof.worst == level:  # as it was asked for, to the last digit
+            return claim.level, proof.stopped
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
     def _names(self) -> list[str] | None:
