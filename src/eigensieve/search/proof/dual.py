@@ -230,7 +230,8 @@ class DualProof:
                 self.stopped = Status.GAP_LIMIT
                 return []
             if need == 1 and node.members.size:
-                return self._branch(node, node.members.most_frequent(state == FREE))
+                counts = node.members.counts(state.size)
+                return self._branch(node, int(np.argmax(np.where(state == FREE, counts, -1))))
             return self._branch(node, int(free[choose_branch(weighing, w)]))
 
     def _is_settled(self, node: WitnessNode) -> bool:

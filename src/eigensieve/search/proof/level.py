@@ -200,11 +200,14 @@ class LevelProof:
                 return []
             try:
                 chosen = self._decide_or_choose(node)
-            except NotShown:  # some sets of the node exceed the level: they must be listed
-                if not node.members.size:
-                    raise
+            except NotShown:  # sets that exceed the level must be listed, or forbidden by a limit
                 is_open = (state == FREE) & (needs > 0)[self._blocks]
-                chosen = Choice(node.members.most_frequent(is_open))
+                if not (is_open.any() and (node.members.size or self._limited.number.any())):
+                    raise
+                number = (
+                    node.members.counts(state.size) if node.members.size else self._limited.number
+                )
+                chosen = Choice(int(np.argmax(np.where(is_open, number, -1))))
             if chosen.feature is not None:
                 j = chosen.feature
                 self.file.branch(int(self.features[j]))

@@ -17,12 +17,17 @@ class LimitRecords:
 
     A row decides what it decides of all sets of k, whatever the others say: the checker needs no
     more than its numbers.
+
+    Attributes
+    ----------
+    number : how many limits every feature of the tree has a weight in
     """
 
     def __init__(self, problem: Problem, features: np.ndarray, file: ProofFile) -> None:
         self.k, self.features, self.file = problem.k, features, file
         self.limits = (problem.limits or Limits.none(problem.pencil.size)).take(features)
         self._heaviest = self.limits.rows.maximum(0.0)
+        self.number = np.diff(self.limits.columns.indptr)
 
     def narrow(self, state: np.ndarray) -> bool:
         """Write and note, in place, what the limits decide; False if they leave no set."""

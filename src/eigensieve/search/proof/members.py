@@ -47,7 +47,6 @@ class Members:
         n_free = int(np.count_nonzero(state == FREE))
         return self.size > 0 and self.size == math.comb(n_free, need)
 
-    def most_frequent(self, allowed: np.ndarray) -> int:
-        """Of some features (a mask) the one that most of the sets have."""
-        counts = np.bincount(self.sets.ravel(), minlength=allowed.size)
-        return int(np.argmax(np.where(allowed, counts, -1)))
+    def counts(self, size: int) -> np.ndarray:
+        """How many of the sets every one of so many features is in."""
+        return np.bincount(self.sets.ravel(), minlength=size)
