@@ -18,7 +18,7 @@ from eigensieve.pencil.problem import make_problem
 from eigensieve.pencil.solution import Status
 from eigensieve.search.near_optimal.sets import TIE, NearOptimalSets
 from eigensieve.search.proof.listed import prove_list
-from eigensieve.search.proof.proof import ProofRequest
+from eigensieve.search.proof.proof import ProofRequest, Prover
 from tests.proofs import naive_prover as naive
 from tests.proofs.list_mutations import ALL_CHANGES, LIMIT_CHANGES, LIST_CHANGES
 from tests.proofs.oracle import find_false
@@ -47,8 +47,9 @@ def true_list(asked: Asked) -> NearOptimalSets:
     threshold = best.objective - asked.within * unit
     kept = [(-score, S) for score, S in every if -score >= threshold - TIE * unit]
     return NearOptimalSets(
-        np.array([S for _, S in kept]), np.array([score for score, _ in kept]), best,
-        asked.within, threshold, threshold, True, Status.OPTIMAL, np.arange(0), np.arange(0),
+        sets=np.array([S for _, S in kept]), scores=np.array([score for score, _ in kept]),
+        best=best, within=asked.within, threshold=threshold, level=threshold, bound=threshold,
+        is_complete=True, status=Status.OPTIMAL, never=np.arange(0), core=np.arange(0),
     )  # fmt: skip
 
 
@@ -84,8 +85,8 @@ def row(features: list[int], weights: list[float], most: float) -> dict[str, Any
 
 def write(asked: Asked, found: NearOptimalSets, file: Path) -> tuple[NearOptimalSets, es.Verdict]:
     """The real prover's file, and what the checker says of it."""
-    pencil = asked.pencil
-    shown = prove_list(make(asked), pencil, found, Budget(), ProofRequest(file))
+    prover = Prover(make(asked), asked.pencil, ProofRequest(file))
+    shown = prove_list(prover, found, Budget())
     return shown, es.check_proof(file, **asked.problem.given)
 
 

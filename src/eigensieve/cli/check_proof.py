@@ -210,6 +210,9 @@ def as_plain(verdict: Verdict, how: Reading | None) -> dict[str, Any]:
         "n_features": verdict.n_features,
         "support": None if verdict.support is None else list(verdict.support),
         "features": None if verdict.names is None else list(verdict.names),
+        "n_sets": verdict.n_sets,
+        "within": verdict.within,
+        "sets": None if verdict.sets is None else [list(one) for one in verdict.sets],
         "problem": verdict.problem,
         "table": None if how is None else asdict(how),
         "n_nodes": verdict.n_nodes,
@@ -239,10 +242,24 @@ def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
     click.echo(f"set     {printable(listed(names))}")
     click.echo(f"score   {verdict.objective:.6g} ({verdict.criterion})")
     assert verdict.bound is not None
+    if verdict.sets is not None:
+        echo_list(verdict.sets, verdict.bound)
+        click.echo(f"read    {work}, {verdict.seconds:.1f} s")
+        return
     # not verdict.gap: its unit may be larger than the score
     far = f", {above(verdict.bound, verdict.objective)}" if verdict.objective > 0 else ""
     click.echo(f"bound   {verdict.bound:.6g}{far}")
     click.echo(f"read    {work}, {verdict.seconds:.1f} s")
+
+
+def echo_list(sets: Sequence[Sequence[int]], bound: float) -> None:
+    """What the list says of the features."""
+    in_all, in_any = set(sets[0]).intersection(*sets), set().union(*sets)
+    click.echo(f"bound   {bound:.6g}; no set that is not listed scores more")
+    click.echo(
+        f"list    {counted(len(sets), 'set')}: {counted(len(in_all), 'feature')} in all of them, "
+        f"{len(in_any):,} in any"
+    )
 
 
 def listed(names: Sequence[object]) -> str:
@@ -272,6 +289,8 @@ def problem_lines(problem: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for title in ("include", "exclude"):
         named = problem[f"{title}_names"] or [f"feature {j}" for j in problem[title]]
         yield title, listed(named) if problem[title] else "none"
+    for limit in problem["limits"]:
+        yield "limit", f"{limit['means']} ({limit['says']!r} in the file)"
 
 
 def table_lines(verdict: Verdict, how: Reading | None) -> Iterator[tuple[str, str]]:

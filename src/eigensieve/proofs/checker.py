@@ -312,6 +312,7 @@ class _Walk:
 
     def verdict(self, reason: str | None, seconds: float) -> Verdict:
         header, accepted = self.header, reason is None
+        claim = header.listed if accepted and header else None
         return Verdict(
             accepted=accepted,
             reason=reason,
@@ -327,8 +328,8 @@ class _Walk:
             problem=self.problem,
             is_constrained=bool(header and (header.include or header.exclude)),
             n_limits=len(header.limits) if header else 0,
-            n_sets=len(header.listed.sets) if accepted and header and header.listed else None,
-            within=header.listed.within if accepted and header and header.listed else None,
+            sets=tuple(claim.sets) if claim else None,
+            within=claim.within if claim else None,
             n_nodes=self.n_nodes,
             n_leaves=self.n_leaves,
             n_exact=self.n_exact,

@@ -49,8 +49,8 @@ class Verdict:
         Whether features were fixed in or out from the start.
     n_limits : int
         How many limits on sets there are, on groups of features or on what they cost.
-    n_sets : int or None
-        The length of the list, if the proof is about all sets that score more than ``bound``.
+    sets : tuple of tuples of int, or None
+        All sets that score more than ``bound``, best first, if the proof is about such a list.
     within : float or None
         How far ``bound`` is below the best score, as a share of it, if that is claimed.
     n_nodes, n_leaves : int
@@ -74,12 +74,17 @@ class Verdict:
     problem: dict[str, Any] | None
     is_constrained: bool
     n_limits: int
-    n_sets: int | None
+    sets: tuple[tuple[int, ...], ...] | None
     within: float | None
     n_nodes: int
     n_leaves: int
     n_exact: int
     seconds: float
+
+    @property
+    def n_sets(self) -> int | None:
+        """The length of the list, if the proof is about one."""
+        return None if self.sets is None else len(self.sets)
 
     @property
     def gap(self) -> float | None:

@@ -19,10 +19,10 @@ from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
 from ..exact.perspective.moves_kernel import choose_branch, schur, tune_diagonal
+from ..exact.perspective.prices import relax_with_limits
 from ..exact.perspective.relax_kernel import relax_in_parts
-from ..exact.perspective.relaxation import relax_all
 from ..exact.perspective.tree_kernel import refill
-from ..exact.perspective.weights import WEIGHTLESS, WeightProblem
+from ..exact.perspective.weights import NOTHING, WEIGHTLESS, WeightProblem
 from ..target import FREE, IN, OUT
 from .file import ProofFile
 from .limited import LimitRecords
@@ -87,9 +87,10 @@ class DualProof:
         weights[support] = 1.0
         D, is_base = self.statement.diagonal()
         root = self._limited_root()
-        relaxed = relax_all(
+        relaxed, prices = relax_with_limits(
             self.problem, self.scaled, root, weights, cut=self.cut, budget=self.budget
         )
+        self._prices = prices if prices.any() else None
         used = relaxed.used[relaxed.used_weights > WEIGHTLESS]
         U = np.flatnonzero(root != OUT)
         witness = self._charged(find_witness(
@@ -162,6 +163,9 @@ class DualProof:
         self.H = np.ascontiguousarray(self.scaled.H[:, features])
         self.slack = self.statement.slack[features]
         self._limited = LimitRecords(self.problem, features, self.file)
+        self._charge = NOTHING
+        if self._prices is not None and self.problem.limits is not None:
+            self._charge = self.problem.limits.charge(self._prices, self.problem.k)[features]
         slopes = witness.gains[np.searchsorted(witness.U, features)]
         members = self._members.among(features, state.size)
         stack = [
@@ -204,7 +208,9 @@ class DualProof:
                 return []
             if need not in (0, free.size) and node.members.are_all(state, need):
                 return self._branch(node, int(free[0]))
-            weighing = WeightProblem(self.B, self.H, D, forced, free, need, self.logdet, work)
+            weighing = WeightProblem(
+                self.B, self.H, D, forced, free, need, self.logdet, work, charge=self._charge
+            )
             w, pull = np.full(free.size, float(need > 0)), np.zeros(free.size)
             if 0 < need < free.size:
                 w, slopes = node.weights[free], node.slopes[free]

@@ -3,49 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
 from ..near_optimal.sets import TIE, NearOptimalSets
 from .file import ProofFile
 from .members import Members
-from .proof import Claim, ProofRequest, Prover
+from .proof import Claim, Prover
 
 
-def prove_list(
-    problem: Problem,
-    pencil: Pencil,
-    found: NearOptimalSets,
-    budget: Budget,
-    request: ProofRequest,
-) -> NearOptimalSets:
+def prove_list(prover: Prover, found: NearOptimalSets, budget: Budget) -> NearOptimalSets:
     """Write the file; the list then claims to be as complete as the file shows, no more.
 
     Of a list that is not complete the proof is about the sets down to where it is. If that leaves
     none, or a limit ends the proof, the file shows a larger bound: in the end, one on all sets.
     """
-    prover = Prover(problem, pencil, request)
-    level, n_sets, room = _level(found, problem)
-    if n_sets == 0:
-        shown = prover.prove(found.best, budget)
-        return _weaken(found, shown.bound, shown.status)
-    claim = Claim(level, level - room, Members(found.sets[:n_sets], np.arange(n_sets)))
-    with ProofFile() as file:
-        shown_level, stopped = prover.show(claim, found.best, budget, file)
-        bound, n_left = _keep(found.scores[:n_sets], max(level, shown_level), file)
-        best = replace(found.best, bound=max(bound, found.best.objective))
-        header = prover.header(best) | {"bound": bound}
-        if n_left:
-            header["list"] = _plain_list(found, n_left, bound)
-        file.write(request.path, header)
+    budget.allow(np.inf)  # as every proof this one counts towards the time, not the effort
+    level, n_sets, room = _level(found, prover.problem)
+    with budget.interruptible():
+        if n_sets == 0:
+            shown = prover.prove(found.best, budget)
+            return _weaken(found, shown.bound, shown.status)
+        bound, stopped = _write(
+            prover, found, Claim(level, level - room, _best(found, n_sets)), budget
+        )
     if bound == level and found.is_complete:
         return found
     return _weaken(found, bound, stopped or found.status)
+
+
+def _best(found: NearOptimalSets, n_sets: int) -> Members:
+    """The first sets of the list, strictly by their scores."""
+    order = np.argsort(-found.scores, kind="stable")[:n_sets]
+    return Members(found.sets[order], np.arange(n_sets), found.scores[order])
+
+
+def _write(
+    prover: Prover, found: NearOptimalSets, claim: Claim, budget: Budget
+) -> tuple[float, Status | None]:
+    """The bound that the file shows, and what ended its tree early."""
+    listed = claim.members
+    with ProofFile() as file:
+        shown, stopped = prover.show(claim, found.best, budget, file)
+        bound, n_left = _keep(listed.scores, max(claim.level, shown), file)
+        best = replace(found.best, support=listed.sets[0], bound=max(bound, found.best.objective))
+        header = prover.header(best) | {"bound": bound}
+        if n_left:
+            header["list"] = {
+                "within": _share(found, float(listed.scores[0]), bound),
+                "sets": listed.sets[:n_left].tolist(),
+                "scores": listed.scores[:n_left].tolist(),
+            }
+        file.write(prover.request.path, header)
+    return bound, stopped
 
 
 def _level(found: NearOptimalSets, problem: Problem) -> tuple[float, int, float]:
@@ -56,7 +69,8 @@ def _level(found: NearOptimalSets, problem: Problem) -> tuple[float, int, float]
         return 0.0, 0, 0.0
     if found.is_complete:
         return min(found.threshold - room, float(scores.min()) - tie / 10), scores.size, room
-    level, n_sets = found.bound + room, scores.size
+    scores, n_sets = np.sort(scores)[::-1], scores.size
+    level = found.bound + room
     while n_sets and scores[n_sets - 1] < level + tie / 10:  # too near to those that are missing
         level = max(level, float(scores[n_sets - 1]) + room)
         n_sets -= 1
@@ -72,17 +86,11 @@ def _keep(scores: np.ndarray, bound: float, file: ProofFile) -> tuple[float, int
     return bound, n_left
 
 
-def _plain_list(found: NearOptimalSets, n_sets: int, bound: float) -> dict[str, Any]:
-    """The list as the header has it; ``within`` is the share of the best score."""
-    best = float(found.scores[0])
-    within: float | None = found.within
-    if abs(best - found.within * abs(best) - bound) > 2.0 * TIE * abs(best):
-        within = (best - bound) / abs(best) if best else None
-    return {
-        "within": within,
-        "sets": found.sets[:n_sets].tolist(),
-        "scores": found.scores[:n_sets].tolist(),
-    }
+def _share(found: NearOptimalSets, best: float, bound: float) -> float | None:
+    """How far the bound is below the best score, as a share of it: what was asked for, if it is."""
+    if abs(best - found.within * abs(best) - bound) <= 2.0 * TIE * abs(best):
+        return found.within
+    return (best - bound) / abs(best) if best else None
 
 
 def _weaken(found: NearOptimalSets, bound: float, status: Status) -> NearOptimalSets:

@@ -12,14 +12,15 @@ from ..target import FREE, IN, OUT
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Listed sets (rows, by the features of a tree), and their numbers in the list."""
+    """Listed sets (rows, by the features of a tree), their numbers in the list, their scores."""
 
     sets: np.ndarray
     numbers: np.ndarray
+    scores: np.ndarray
 
     @classmethod
     def none(cls) -> Members:
-        return cls(np.empty((0, 0), dtype=np.intp), np.empty(0, dtype=np.intp))
+        return cls(np.empty((0, 0), dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
 
     @property
     def size(self) -> int:
@@ -31,7 +32,7 @@ class Members:
         place[features] = np.arange(features.size)
         sets = place[self.sets]
         here = (sets >= 0).all(axis=1)
-        return Members(sets[here], self.numbers[here])
+        return Members(sets[here], self.numbers[here], self.scores[here])
 
     def inside(self, state: np.ndarray) -> Members:
         """Those of a node."""
@@ -40,7 +41,7 @@ class Members:
         states = state[self.sets]
         n_in = np.count_nonzero(state == IN)
         here = (states != OUT).all(axis=1) & (np.count_nonzero(states == IN, axis=1) == n_in)
-        return Members(self.sets[here], self.numbers[here])
+        return Members(self.sets[here], self.numbers[here], self.scores[here])
 
     def are_all(self, state: np.ndarray, need: int) -> bool:
         """Whether the node has no other set, if it needs so many more features."""
