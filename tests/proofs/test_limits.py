@@ -261,4 +261,4 @@ def test_what_a_limit_means_is_told_from_its_numbers(
     A = np.diag([2.0, 3.0])
     verdict = es.check_proof(write_proof(tmp_path / "p", [header, LEVEL]), A=A, names=["g0", "g1"])
     assert verdict.problem["limits"] == [row | {"means": means}]
-    assert not verdict.accepted or "among those that keep the limits" in verdict.explain()
+    assert not verdict.accepted or "among those within the limits" in verdict.explain()

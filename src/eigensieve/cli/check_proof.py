@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..proofs.verdict import Verdict
 
 REJECTED, BROKEN = 1, 3
-MAX_FEATURES_SHOWN = 30
+MAX_FEATURES_SHOWN, MAX_LIMITS_SHOWN = 30, 12
 
 
 @dataclass(frozen=True)
@@ -289,8 +289,11 @@ def problem_lines(problem: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for title in ("include", "exclude"):
         named = problem[f"{title}_names"] or [f"feature {j}" for j in problem[title]]
         yield title, listed(named) if problem[title] else "none"
-    for limit in problem["limits"]:
+    limits = problem["limits"]
+    for limit in limits[:MAX_LIMITS_SHOWN]:
         yield "limit", f"{limit['means']} ({limit['says']!r} in the file)"
+    if len(limits) > MAX_LIMITS_SHOWN:
+        yield "limit", f"... and {len(limits) - MAX_LIMITS_SHOWN} more, see --json"
 
 
 def table_lines(verdict: Verdict, how: Reading | None) -> Iterator[tuple[str, str]]:

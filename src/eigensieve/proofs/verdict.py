@@ -133,7 +133,7 @@ class Verdict:
     def _among(self) -> str:
         """Which sets are meant, if not all."""
         kinds = ["with the fixed features"] if self.is_constrained else []
-        kinds += ["that keep the limits"] if self.n_limits else []
+        kinds += ["within the limits"] if self.n_limits else []
         return f", among those {' and '.join(kinds)}," if kinds else ""
 
 
