@@ -8,11 +8,16 @@ from ..pencil.problem import Problem
 
 # Sets that are scored at a time.
 BATCH = 4096
+# No matrix has more rows; many sets of more features are taken in parts.
+MAX_FEATURES = 1000
 
 
 def score_sets(problem: Problem, sets: np.ndarray) -> np.ndarray:
     """The criterion of every row of ``sets``, from the matrices of their features."""
     features, places = np.unique(sets, return_inverse=True)
+    if features.size > MAX_FEATURES and len(sets) > 1:
+        middle = len(sets) // 2
+        return np.concatenate([score_sets(problem, part) for part in np.split(sets, [middle])])
     places = places.reshape(sets.shape)
     small = problem.pencil.restrict(features)
     d = 1.0 / np.sqrt(small.diag_B)

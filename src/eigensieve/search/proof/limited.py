@@ -26,7 +26,6 @@ class LimitRecords:
     def __init__(self, problem: Problem, features: np.ndarray, file: ProofFile) -> None:
         self.k, self.features, self.file = problem.k, features, file
         self.limits = (problem.limits or Limits.none(problem.pencil.size)).take(features)
-        self._heaviest = self.limits.rows.maximum(0.0)
         self.number = np.diff(self.limits.columns.indptr)
 
     def narrow(self, state: np.ndarray) -> bool:
@@ -34,7 +33,7 @@ class LimitRecords:
         changed = True
         while changed:
             changed = False
-            for c in self._binding(state):
+            for c in self.limits.telling(state, self.k):
                 before = state.copy()
                 if not self.limits.narrow_by(c, state, self.k):
                     self.file.leaf("limit", c)
@@ -51,15 +50,10 @@ class LimitRecords:
         inside = np.flatnonzero(state == IN)
         if inside.size < self.k:
             inside = np.flatnonzero(state != OUT)
-        for c in self._binding(state):
+        sums = self.limits.sums(inside)
+        for c in np.flatnonzero(sums > self.limits.most - self.limits.slack).tolist():
             features, weights = self.limits.row(c)
             if math.fsum(weights[np.isin(features, inside)]) > self.limits.most[c]:
                 self.file.leaf("limit", c)
                 return True
         return False
-
-    def _binding(self, state: np.ndarray) -> list[int]:
-        """Rows that some choice of the undecided features could break."""
-        limits = self.limits
-        heaviest = limits.rows @ (state == IN) + self._heaviest @ (state == FREE)
-        return [int(c) for c in np.flatnonzero(heaviest > limits.most - limits.slack)]
