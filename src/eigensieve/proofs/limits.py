@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,7 @@ import numpy as np
 
 from .balls import Ball
 from .nodes import Fixed, RecordedNode, choices_to_judge
+from .rational import spend
 from .records import check_keys, indices, number, refuse, vector, whole
 
 _LONGEST_TEXT = 1000
@@ -36,9 +37,10 @@ class Limit:
         scaled = [value.numerator * (unit // value.denominator) for value in exact]
         return dict(zip(self.features, scaled)), scaled[-1]
 
-    def room(self, support: Iterable[int]) -> int:
+    def room(self, support: Sequence[int]) -> int:
         """What a set leaves of the limit: negative if it does not keep it."""
         weights, most = self._wholes
+        spend(0.1 * len(support))  # a list may have many sets, and a file many limits
         return most - sum(weights.get(j, 0) for j in support)
 
     def loads(self, features: Sequence[int]) -> list[int]:

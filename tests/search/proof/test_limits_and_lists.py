@@ -79,6 +79,43 @@ def test_prices_keep_trees_small(file: Path, criterion: str, wishes: dict[str, A
     assert es.solve(pencil, 4, "exact", criterion).objective > shown.bound
 
 
+def test_whole_bands_of_a_spectrum(file: Path) -> None:
+    """Of 24 bands three are taken: all choices are compared."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 120)), np.arange(50) % 2
+    X[:, 20:40] += 0.8 * y[:, None]
+    bands = {f"band {i}": list(range(5 * i, 5 * i + 5)) for i in range(24)}
+    pencil = es.lda_pencil(X, y, shrinkage=0.5)
+    problem = make_problem(pencil, 15, "trace", constraints=Constraints(groups=bands, whole=True))
+    unions = [np.concatenate(three) for three in combinations(bands.values(), 3)]
+    support = max(unions, key=problem.score)
+    shown = prove(problem, pencil, support, file, time_limit=60)
+    assert shown.is_certified
+    verdict = es.check_proof(file, X, y).raise_if_rejected()
+    assert verdict.problem["limits"][0]["means"] == "feature 0 only with feature 1"
+    assert verdict.problem["limits"][0]["says"] == "all or none of 'band 0'"
+    assert file.stat().st_size < 300_000
+
+
+def test_many_columns_of_which_rows_leave_few(file: Path) -> None:
+    """With a limit on those that are alike, and a list without one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 600))
+    X[:, :8] += 1.5 * rng.normal(size=(50, 1))
+    pencil = es.pca_pencil(X)
+    found = es.near_optimal(pencil, 4, 0.03, proof=file)
+    verdict = es.check_proof(file, X).raise_if_rejected()
+    assert found.is_complete
+    assert verdict.n_sets == found.n_sets > 1
+    limits = Constraints(groups={"alike": list(range(8))}, at_most=3)
+    problem = make_problem(pencil, 4, "lambda_max", constraints=limits)
+    near = np.array([(*three, j) for three in combinations(range(8), 3) for j in range(8, 600)])
+    best = near[np.linalg.eigvalsh(pencil.A[near[:, :, None], near[:, None]])[:, -1].argmax()]
+    shown = prove(problem, pencil, best, file)
+    assert shown.is_certified
+    assert es.check_proof(file, X).raise_if_rejected().n_limits == 1
+
+
 def test_a_file_without_limits_is_as_before(file: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(30, 8)), np.arange(30) % 2
     es.solve(es.lda_pencil(X, y, shrinkage=0.4), 3, "exact", "logdet", proof=file)

@@ -77,6 +77,10 @@ class ProofFile:
         changes = {"keep": np.union1d(inside, keep).tolist(), "in": inside.tolist()}
         self._add({"fix": changes, kind: witness})
 
+    def obey(self, limit: int, inside: np.ndarray, out: np.ndarray) -> None:
+        """One subtree follows, with what a limit decides, given by its number."""
+        self._add({"fix": {"out": out.tolist(), "in": inside.tolist()}, "limit": limit})
+
     def _add(self, record: dict[str, Any]) -> None:
         self._body.write(_line(record))
         self.n_records += 1

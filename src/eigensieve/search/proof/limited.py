@@ -8,7 +8,7 @@ import numpy as np
 
 from ...pencil.limits import Limits
 from ...pencil.problem import Problem
-from ..target import FREE, IN, OUT
+from ..target import IN, OUT
 from .file import ProofFile
 
 
@@ -38,10 +38,9 @@ class LimitRecords:
                 if not self.limits.narrow_by(c, state, self.k):
                     self.file.leaf("limit", c)
                     return False
-                must = (before == FREE) & (state == IN)
-                if must.any() or np.any((before == FREE) & (state == OUT)):
-                    keep = self.features[state == FREE]
-                    self.file.fix(self.features[must], keep, "limit", c)
+                must, cannot = ((before != state) & (state == choice) for choice in (IN, OUT))
+                if must.any() or cannot.any():
+                    self.file.obey(c, self.features[must], self.features[cannot])
                     changed = True
         return True
 
