@@ -16,8 +16,8 @@ from eigensieve.pencil.budget import Budget
 from eigensieve.pencil.constraints import Constraints
 from eigensieve.pencil.problem import make_problem
 from eigensieve.pencil.solution import Status
+from eigensieve.search.near_optimal.proved import prove_list
 from eigensieve.search.near_optimal.sets import TIE, NearOptimalSets
-from eigensieve.search.proof.listed import prove_list
 from eigensieve.search.proof.proof import ProofRequest, Prover
 from tests.proofs import naive_prover as naive
 from tests.proofs.list_mutations import ALL_CHANGES, LIMIT_CHANGES, LIST_CHANGES

@@ -20,12 +20,12 @@ from ..auto import check_effort
 from ..exact.perspective.prices import without_quota
 from ..exact.perspective.relaxation import one_blas_thread
 from ..exact.tree import Known, SearchOptions
-from ..proof.listed import prove_list
 from ..proof.proof import ProofRequest, Prover, as_request
 from ..solve import check_shared, find_solvers, solve_problem
 from ..solver import Solver
 from ..target import Outcome
 from .listing import ListTarget
+from .proved import prove_list
 from .sets import TIE, NearOptimalSets
 
 # The search first takes this share of what is asked for. Where so many of the sets that are wanted

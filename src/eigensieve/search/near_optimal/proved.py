@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...pencil.budget import Budget
-from ...pencil.problem import Problem
 from ...pencil.solution import Status
-from ..near_optimal.sets import TIE, NearOptimalSets
-from .file import ProofFile
-from .members import Members
-from .proof import Claim, Prover
+from ..proof.file import ProofFile
+from ..proof.members import Members
+from ..proof.proof import Claim, Prover
+from .sets import TIE, NearOptimalSets
 
 
 def prove_list(prover: Prover, found: NearOptimalSets, budget: Budget) -> NearOptimalSets:
@@ -22,17 +21,24 @@ def prove_list(prover: Prover, found: NearOptimalSets, budget: Budget) -> NearOp
     none, or a limit ends the proof, the file shows a larger bound: in the end, one on all sets.
     """
     budget.allow(np.inf)  # as every proof this one counts towards the time, not the effort
-    level, n_sets, room = _level(found, prover.problem)
+    level, n_sets, room = _level(found)
     with budget.interruptible():
-        if n_sets == 0:
+        if n_sets:
+            claim = Claim(level, level - room, _best(found, n_sets))
+            bound, stopped = _write(prover, found, claim, budget)
+        else:
             shown = prover.prove(found.best, budget)
-            return _weaken(found, shown.bound, shown.status)
-        bound, stopped = _write(
-            prover, found, Claim(level, level - room, _best(found, n_sets)), budget
-        )
-    if bound == level and found.is_complete:
+            bound, stopped = shown.bound, shown.status
+    found = replace(found, seconds=budget.seconds)
+    if found.is_complete and n_sets and bound == level:
         return found
-    return _weaken(found, bound, stopped or found.status)
+    status = stopped or found.status
+    return replace(
+        found,
+        is_complete=False,
+        bound=max(bound, found.bound),
+        status=Status.GAP_LIMIT if status is Status.OPTIMAL else status,
+    )
 
 
 def _best(found: NearOptimalSets, n_sets: int) -> Members:
@@ -61,9 +67,9 @@ def _write(
     return bound, stopped
 
 
-def _level(found: NearOptimalSets, problem: Problem) -> tuple[float, int, float]:
+def _level(found: NearOptimalSets) -> tuple[float, int, float]:
     """What no other set exceeds, how many sets are above it, and the room below for rounding."""
-    unit, scores = max(abs(found.best.objective), problem.unit), found.scores
+    unit, scores = max(abs(found.best.objective), found.best.scale), found.scores
     tie, room = TIE * unit, TIE * unit / 2
     if tie == 0.0:  # all sets score 0
         return 0.0, 0, 0.0
@@ -91,8 +97,3 @@ def _share(found: NearOptimalSets, best: float, bound: float) -> float | None:
     if abs(best - found.within * abs(best) - bound) <= 2.0 * TIE * abs(best):
         return found.within
     return (best - bound) / abs(best) if best else None
-
-
-def _weaken(found: NearOptimalSets, bound: float, status: Status) -> NearOptimalSets:
-    """The list with what is proved of the missing sets."""
-    return replace(found, is_complete=False, bound=max(bound, found.bound), status=status)
