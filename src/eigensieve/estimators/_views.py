@@ -322,3 +322,22 @@ class TwoViews:
             project_rows(table, np.flatnonzero(S), mean[S], W[S])
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]
+
+
+def names_of_both(names: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """What the features of both views are called; None if that does not tell them apart."""
+    if any(own is None for own in names):
+        return None
+    both = np.concatenate([np.asarray(own, dtype=object) for own in names])
+    return both if len(set(both.tolist())) == both.size else None
+
+
+def pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Correlations of corresponding columns; 0 where one of them is constant."""
+    units = []
+    for scores in (first, second):
+        centred = scores - scores.mean(axis=0)
+        sizes = np.linalg.norm(centred, axis=0)
+        round_off = 1e-13 * np.sqrt(len(scores)) * np.abs(scores).max(axis=0)
+        units.append(np.where(sizes > round_off, centred / np.maximum(sizes, 1e-300), 0.0))
+    return np.clip(np.einsum("ij,ij->j", *units), -1.0, 1.0)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import as_seed, check_k
+from ..pencil.constraints import Constraints
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import deflate
@@ -37,11 +38,12 @@ from ._shared import (
     clip_components,
     clip_k,
     is_left_to_penalty,
+    limits_by_index,
     search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._views import TwoViews, per_view, split_views
+from ._views import TwoViews, names_of_both, pearson, per_view, split_views
 
 # A direction whose share in a view is below this has no part there (the correlation is zero).
 NOTHING = 1e-8
@@ -54,6 +56,7 @@ class _Prepared:
     views: CentredViews
     pencil: Pencil
     k: int | tuple[int, int] | None
+    constraints: Constraints
     n_components: int
 
 
@@ -86,6 +89,11 @@ class SparseCCA(
         do not use it.
     shrinkage : "auto", float in [0, 1], or a pair or dict of those, one per view
         Weight s of the diagonal in (1-s) S + s diag(S).
+    constraints : dict, optional
+        Limits on groups of features and on costs that every component keeps: groups, at_most,
+        at_least, whole, costs and max_cost, as in `eigensieve.solve`. Features are numbered
+        through: X's, then Y's; names serve where the columns of both views have names and no name
+        is in both.
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best sets of
         as many features, where that is cheap; each component's is that of the pencil the earlier
@@ -150,6 +158,7 @@ class SparseCCA(
         solver: str = "auto",
         effort: float | str = "normal",
         shrinkage: ViewShrinkage | Mapping[Any, float | str] = "auto",
+        constraints: dict[str, Any] | None = None,
         certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
@@ -161,6 +170,7 @@ class SparseCCA(
         self.solver = solver
         self.effort = effort
         self.shrinkage = shrinkage
+        self.constraints = constraints
         self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
@@ -210,7 +220,10 @@ class SparseCCA(
         names = [getattr(self, f"{v}feature_names_in_", None) for v in ("", "y_")]
         centred = centre_views(first, second, shrinkage, names)
         self.shrinkage_ = centred.shrinkage
-        return _Prepared(centred, cca_pencil_from_views(centred), k, m)
+        limits = limits_by_index(
+            self.constraints, names_of_both(names), self.x_mean_.size + self.y_mean_.size
+        )
+        return _Prepared(centred, cca_pencil_from_views(centred), k, limits, m)
 
     def _cardinality(self, names: tuple[Any, Any]) -> int | tuple[int, int] | None:
         """k as `solve` wants it: one per view, one for both together, or None with a penalty."""
@@ -238,13 +251,15 @@ class SparseCCA(
         return clip_components(m, min(n - 1, px, py), what, stacklevel=5)
 
     def _search(self, data: _Prepared) -> list[Solution]:
-        options, pencil = search_options(self, data.n_components), data.pencil
+        options = search_options(self, data.n_components) | data.constraints.as_options()
+        pencil = data.pencil
         solutions: list[Solution] = []
         for i in range(1, data.n_components + 1):
             with self._part(f"component {i}") as part:
                 solution = solve(pencil, data.k, **options)
                 counts = solution.k if self.together else _counts(pencil, solution)
-                solutions.append(with_certificate(self.certificate, solution, pencil, k=counts))
+                about = {"k": counts, "constraints": data.constraints}
+                solutions.append(with_certificate(self.certificate, solution, pencil, **about))
             if is_last(solution, part):
                 break
             if len(solutions) < data.n_components:
@@ -286,7 +301,7 @@ class SparseCCA(
         scores = self._scores(views)
         if len(scores[0]) < 2:
             raise InputError("a correlation needs at least two rows; X has one")
-        return _pearson(*scores)
+        return pearson(*scores)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `correlations` over the components."""
@@ -319,6 +334,7 @@ class SparseCCA(
         worker = clone(self).set_params(certificate="none")
         options = search_options(worker, 1 + number)
         data = worker._prepare(X, y)
+        options |= data.constraints.as_options()
         found = worker._search(data)
         _stop_if_interrupted(found[-1])
         seeds = np.random.RandomState(as_seed(random_state)).randint(2**31 - 1, size=number)
@@ -368,17 +384,6 @@ def _unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarr
     sizes = np.linalg.norm(scores, axis=0)
     factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
     return weights * factors, scores * factors
-
-
-def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Correlations of corresponding columns; 0 where one of them is constant."""
-    units = []
-    for scores in (first, second):
-        centred = scores - scores.mean(axis=0)
-        sizes = np.linalg.norm(centred, axis=0)
-        round_off = 1e-13 * np.sqrt(len(scores)) * np.abs(scores).max(axis=0)
-        units.append(np.where(sizes > round_off, centred / np.maximum(sizes, 1e-300), 0.0))
-    return np.clip(np.einsum("ij,ij->j", *units), -1.0, 1.0)
 
 
 def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Solution:

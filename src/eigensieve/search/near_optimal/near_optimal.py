@@ -90,7 +90,7 @@ def near_optimal(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> found = es.near_optimal(es.lda_pencil(X, y, shrinkage=0.5), 3, within=0.02)
     >>> found.n_sets, found.is_complete
-    (2, True)
+    (4, True)
     """
     options = dict(constraints)
     asked = take_constraints(options)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...pencil.limits import Limits
 from ...pencil.problem import Problem
-from ..target import IN, OUT
+from ..target import FREE, IN, OUT
 from .file import ProofFile
 
 
@@ -27,13 +27,17 @@ class LimitRecords:
         self.k, self.features, self.file = problem.k, features, file
         self.limits = (problem.limits or Limits.none(problem.pencil.size)).take(features)
         self.number = np.diff(self.limits.columns.indptr)
+        rows = self.limits.rows
+        self._negative, self._is_negative = rows.minimum(0.0), (rows < 0.0).astype(float)
+        self._is_member, sizes = (rows != 0.0).astype(float), abs(rows).max(axis=1)
+        self._largest = np.asarray(sizes.toarray()).ravel()
 
     def narrow(self, state: np.ndarray) -> bool:
         """Write and note, in place, what the limits decide; False if they leave no set."""
         changed = True
         while changed:
             changed = False
-            for c in self.limits.telling(state, self.k):
+            for c in self._telling(state):
                 before = state.copy()
                 if not self.limits.narrow_by(c, state, self.k):
                     self.file.leaf("limit", c)
@@ -56,3 +60,13 @@ class LimitRecords:
                 self.file.leaf("limit", c)
                 return True
         return False
+
+    def _telling(self, state: np.ndarray) -> list[int]:
+        """Rows that may decide something: the others have room for any feature of theirs."""
+        free, inside = (state == FREE).astype(float), (state == IN).astype(float)
+        need, n_free = self.k - inside.sum(), free.sum()
+        load = self.limits.rows @ inside + self._negative @ free
+        n_negative, n_members = self._is_negative @ free, self._is_member @ free
+        is_quiet = load + self._largest <= self.limits.most
+        is_quiet &= (need > n_negative) & (n_free - n_members > need - n_negative)
+        return [int(c) for c in np.flatnonzero(~is_quiet)]
