@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import eigensieve as es
 from eigensieve.cli.main import cli
 from eigensieve.errors import VerificationError
+from eigensieve.search.proof.proof import ProofRequest
 from tests.proofs import naive_prover as naive
 from tests.proofs.proof_files import read_proof, write_proof
 
@@ -83,6 +85,50 @@ def test_the_problem_is_printed(run, frame: pd.DataFrame, tmp_path: Path) -> Non
     np.savez(other, X=X, y=y.astype(str), names=np.array(list("abcde")))
     plain = write_proof(tmp_path / "plain", [header | {"table": None, "names": None}, *tree])
     assert "table   target y, not transposed" in run("check-proof", plain, other).stdout
+
+
+@pytest.fixture
+def list_proof(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    """A proof that a list is complete, with a limit on two of the features."""
+    X, y = frame[list("abcde")], frame["kind"]
+    path = tmp_path / "list.proof"
+    es.near_optimal(
+        es.lda_pencil(X, y, shrinkage=0.1), 2, 0.2, criterion="trace", groups={"both": ["a", "b"]},
+        at_most=2, proof=ProofRequest(path, list("abcde"), HOW),
+    )  # fmt: skip
+    return path
+
+
+def test_a_list(run, list_proof: Path, table: Path, frame: pd.DataFrame) -> None:
+    X, y = frame[list("abcde")].to_numpy(), frame["kind"].to_numpy()
+    problem = naive.lda_problem(X, y, 2, "trace", shrinkage=0.1)
+    best = problem.best()[0]
+    near = [S for S in problem.sets() if problem.score(S) > 0.8 * best]
+    lines = run("check-proof", list_proof, table).stdout.splitlines()
+    among = "of all sets of 2 of the 5 features, among those within the limits,"
+    assert lines[0].startswith(
+        f"Proved: {among} exactly the {len(near)} listed have a trace above "
+    )
+    assert ", 20 % below the best of them; the best has at least " in lines[0]
+    said = dict(line.split(maxsplit=1) for line in lines[2:])
+    assert said["limit"] == """at most 2 of a, b ("at most 2 of 'both'" in the file)"""
+    assert said["bound"] == f"{0.8 * best:.6g}; no set that is not listed scores more"
+    in_all = set(range(5)).intersection(*near)
+    in_any = set().union(*near)
+    features = "feature" if len(in_all) == 1 else "features"
+    assert said["list"] == (
+        f"{len(near)} sets: {len(in_all)} {features} in all of them, {len(in_any)} in any"
+    )
+    plain = json.loads(run("check-proof", list_proof, table, "--json").stdout)
+    assert sorted(map(tuple, plain["sets"])) == sorted(near)
+    assert (plain["n_sets"], plain["within"]) == (len(near), 0.2)
+
+
+def test_a_list_with_a_set_removed(run, list_proof: Path, table: Path) -> None:
+    lines = read_proof(list_proof)
+    del lines[0]["list"]["sets"][-1], lines[0]["list"]["scores"][-1]
+    result = run("check-proof", write_proof(list_proof, lines), table, code=1)
+    assert result.stdout.startswith("Not proved: line ")
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), MemoryError(), VerificationError("no")])

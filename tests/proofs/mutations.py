@@ -143,6 +143,8 @@ def swap_children(problem: Problem, lines: Lines, rng: np.random.Generator) -> C
 
 def empty_a_leaf(problem: Problem, lines: Lines, rng: np.random.Generator) -> Changed:
     at = _pick(rng, _leaves(lines, *KINDS))
+    if at is None:
+        return None
     lines[at] = {"leaf": "empty"}
     return problem, lines
 

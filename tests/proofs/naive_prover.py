@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class Problem:
     blocks: np.ndarray | None = None
     include: tuple[int, ...] = ()
     exclude: tuple[int, ...] = ()
+    limits: list[dict[str, Any]] = field(default_factory=list)
+    floor: np.ndarray | None = None
     scores: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     @property
@@ -62,8 +65,17 @@ class Problem:
             if sizes == self.k and set(self.include) <= set(S) and not set(self.exclude) & set(S):
                 yield S
 
+    def keeps(self, S: tuple[int, ...], row: dict[str, Any]) -> bool:
+        """Whether a set keeps a limit, in exact numbers."""
+        weight = dict(zip(row["features"], map(Fraction, row["weights"])))
+        return sum(weight.get(j, Fraction(0)) for j in S) <= Fraction(row["most"])
+
+    def allowed(self) -> Iterator[tuple[int, ...]]:
+        """The admissible sets that keep all limits."""
+        return (S for S in self.sets() if all(self.keeps(S, row) for row in self.limits))
+
     def best(self) -> tuple[float, tuple[int, ...]]:
-        return max((self.score(S), S) for S in self.sets())
+        return max((self.score(S), S) for S in self.allowed())
 
 
 def lda_problem(
@@ -85,7 +97,7 @@ def lda_problem(
     recipe = {"kind": "lda", "shrinkage": shrinkage, "ridge": ridge, "members": members}
     B = (1 - s) * within + np.diag(d)
     return Problem(
-        A, B, recipe, {"X": X, "y": y}, [k], criterion, delta, weights, **limits
+        A, B, recipe, {"X": X, "y": y}, [k], criterion, delta, weights, floor=d, **limits
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ Only clear cases count: a claim is called false if it misses by more than ``CLEA
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ def find_false(problem: Problem, lines: Lines) -> str | None:
         tree.judge(sorted(problem.include), start)
         if tree.at < len(lines):
             return "records after the end of the tree"
+        if len(tree.met) < len(lines[0].get("list", {"sets": []})["sets"]):
+            return "a listed set is never met"
     except FalseClaim as error:
         return str(error)
     return None
@@ -42,18 +44,45 @@ def scale_of(problem: Problem) -> float:
 
 
 def _judge_header(problem: Problem, header: dict[str, Any]) -> None:
-    sets = list(problem.sets())
+    sets = list(problem.allowed())
     support = tuple(sorted(header["support"]))
     if support not in sets:
         raise FalseClaim("the support is not admissible")
     unit = max(abs(header["objective"]), scale_of(problem))
     if problem.score(support) < header["objective"] - 2e-9 * unit:
         raise FalseClaim("the objective is too high")
-    if max(map(problem.score, sets)) > header["bound"] + CLEAR * unit:
+    listed = _judge_list(problem, header, sets, unit) if "list" in header else set()
+    rest = [problem.score(S) for S in sets if S not in listed]
+    if rest and max(rest) > header["bound"] + CLEAR * unit:
         raise FalseClaim("the bound is below the optimum")
     gap = (header["bound"] - header["objective"]) / unit
     if header["status"] == "optimal" and gap > header["gap_tol"] + 1e-9:
         raise FalseClaim("the gap is too wide")
+
+
+def _judge_list(
+    problem: Problem, header: dict[str, Any], sets: list[tuple[int, ...]], unit: float
+) -> set[tuple[int, ...]]:
+    claim = header["list"]
+    listed = [tuple(sorted(S)) for S in claim["sets"]]
+    if len(set(listed)) < len(listed) or len(claim["scores"]) != len(listed):
+        raise FalseClaim("a set twice, or another number of scores")
+    if not set(listed) <= set(sets):
+        raise FalseClaim("a listed set is not allowed")
+    if listed[0] != tuple(sorted(header["support"])):
+        raise FalseClaim("the support is not the first")
+    scores = np.array(claim["scores"])
+    if np.abs(scores - [problem.score(S) for S in listed]).max() > CLEAR * unit:
+        raise FalseClaim("a listed score is wrong")
+    if (np.diff(scores) > CLEAR * unit).any():
+        raise FalseClaim("not in order")
+    if scores.min() < header["bound"]:
+        raise FalseClaim("a listed set is below the bound")
+    if claim["within"] is not None:
+        threshold = scores[0] - claim["within"] * abs(scores[0])
+        if claim["within"] < 0 or abs(threshold - header["bound"]) > CLEAR * unit:
+            raise FalseClaim("the bound is not the threshold")
+    return set(listed)
 
 
 @dataclass
@@ -61,6 +90,7 @@ class _Tree:
     problem: Problem
     lines: Lines
     at: int = 1
+    met: set[int] = field(default_factory=set)
 
     def judge(self, inside: list[int], free: list[int]) -> None:
         if self.at >= len(self.lines):
@@ -68,7 +98,9 @@ class _Tree:
         record = self.lines[self.at]
         self.at += 1
         node = _Node(self.problem, self.lines[0]["bound"], inside, free)
-        if "leaf" in record:
+        if record.get("leaf") == "listed":
+            self.meet(node, record["set"])
+        elif "leaf" in record:
             node.judge_leaf(record)
         elif "branch" in record:
             j = record["branch"]
@@ -82,6 +114,12 @@ class _Tree:
             left = [i for i in free if i not in out and i not in to_in]
             self.judge(sorted([*inside, *to_in]), left)
 
+    def meet(self, node: _Node, i: int) -> None:
+        sets = self.lines[0].get("list", {"sets": []})["sets"]
+        if i in self.met or not i < len(sets) or node.sets != [tuple(sorted(sets[i]))]:
+            raise FalseClaim("a leaf is not that of a listed set")
+        self.met.add(i)
+
 
 class _Node:
     def __init__(self, problem: Problem, bound: float, inside: list[int], free: list[int]) -> None:
@@ -94,6 +132,8 @@ class _Node:
         kind = record["leaf"]
         if kind == "empty" and self.sets:
             raise FalseClaim("a leaf is not empty")
+        if kind == "limit":
+            self.judge_limit(record["limit"], self.sets)
         if kind == "level":
             self.judge_sets(self.sets)
         if kind == "rows":
@@ -113,7 +153,9 @@ class _Node:
         if not {*out, *to_in} <= set(self.free) or set(out) & set(to_in):
             raise FalseClaim("a fix of what is not free")
         excluded = [S for S in self.sets if set(out) & set(S) or not set(to_in) <= set(S)]
-        if "level" in record:
+        if "limit" in record:
+            self.judge_limit(record["limit"], excluded)
+        elif "level" in record:
             self.judge_sets(excluded)
         elif "rows" in record:
             self.judge_rows(record["rows"], excluded)
@@ -125,6 +167,12 @@ class _Node:
         unit = max(abs(self.bound), scale_of(self.problem))
         if any(self.problem.score(S) > self.bound + CLEAR * unit for S in sets):
             raise FalseClaim("a set of a node beats the bound")
+
+    def judge_limit(self, c: int, sets: list[tuple[int, ...]]) -> None:
+        if not c < len(self.problem.limits):
+            raise FalseClaim("there is no such limit")
+        if any(self.problem.keeps(S, self.problem.limits[c]) for S in sets):
+            raise FalseClaim("a set of a node keeps the limit")
 
     def judge_rows(self, rows: dict[str, Any], sets: list[tuple[int, ...]]) -> None:
         """Within every set to be judged every row must pass; Q must be below what is left of N."""
@@ -155,9 +203,13 @@ class _Node:
             return
         problem, U = self.problem, self.U
         T, rows = dual["rows"], np.array(dual["V"], dtype=float)
-        if len(dual["D"]) != len(U) or not set(T) <= set(U) or len(rows) != len(T):
+        own = dual["D"]
+        if own is None:
+            assert problem.floor is not None
+            own = problem.floor[U].tolist()
+        if len(own) != len(U) or not set(T) <= set(U) or len(rows) != len(T):
             raise FalseClaim("a witness does not fit its node")
-        D = dict(zip(U, dual["D"]))
+        D = dict(zip(U, own))
         if min(D.values()) <= 0.0:
             raise FalseClaim("D is not positive")
         few = sum(problem.k) - len(self.inside) <= 1
@@ -194,6 +246,13 @@ class _Node:
         if problem.slack is not None:
             least = problem.pencil["least"] * problem.B.diagonal()[U]
             g += problem.slack[U] / np.maximum(own, least)
+        for c, price in dual.get("prices", []):
+            if price < 0.0 or not c < len(problem.limits):
+                raise FalseClaim("a price is negative, or of no limit")
+            row = problem.limits[c]
+            charge = dict(zip(row["features"], row["weights"]))
+            g -= price * np.array([charge.get(j, 0.0) for j in U])
+            offset += price * row["most"]
         return offset, dict(zip(U, g.tolist()))
 
 

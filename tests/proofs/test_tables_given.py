@@ -117,7 +117,7 @@ def test_the_verdict_says_what_the_problem_is(table: Any, proof: Path) -> None:
         "kind": "lda", "criterion": "trace", "k": [2], "n_features": 4, "n_samples": 18,
         "classes": [["u", 6], ["v", 6], ["w", 6]], "shrinkage": [0.25], "ridge": 0.5,
         "block_sizes": [4], "include": [], "exclude": [1], "include_names": [],
-        "exclude_names": ["b"],
+        "exclude_names": ["b"], "limits": [],
     }  # fmt: skip
     assert json.loads(json.dumps(problem)) == problem
     merged = np.where(y == "w", "v", y)  # rejected, and the problem is not known

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..io.tables import Table
-    from ..proofs.records import Header
+    from ..proofs.header import Header
     from ..proofs.verdict import Verdict
 
 REJECTED, BROKEN = 1, 3
-MAX_FEATURES_SHOWN = 30
+MAX_FEATURES_SHOWN, MAX_LIMITS_SHOWN = 30, 12
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def run_check(
 ) -> tuple[Verdict, Reading | None]:
     """The verdict, and how the table was read if there is one."""
     from ..proofs.checker import check_proof
-    from ..proofs.records import read_claim
+    from ..proofs.header import read_claim
 
     claim = read_claim(proof)
     if claim is None:  # the file is rejected before its table is asked for
@@ -210,6 +210,9 @@ def as_plain(verdict: Verdict, how: Reading | None) -> dict[str, Any]:
         "n_features": verdict.n_features,
         "support": None if verdict.support is None else list(verdict.support),
         "features": None if verdict.names is None else list(verdict.names),
+        "n_sets": verdict.n_sets,
+        "within": verdict.within,
+        "sets": None if verdict.sets is None else [list(one) for one in verdict.sets],
         "problem": verdict.problem,
         "table": None if how is None else asdict(how),
         "n_nodes": verdict.n_nodes,
@@ -239,10 +242,24 @@ def echo_verdict(verdict: Verdict, how: Reading | None) -> None:
     click.echo(f"set     {printable(listed(names))}")
     click.echo(f"score   {verdict.objective:.6g} ({verdict.criterion})")
     assert verdict.bound is not None
+    if verdict.sets is not None:
+        echo_list(verdict.sets, verdict.bound)
+        click.echo(f"read    {work}, {verdict.seconds:.1f} s")
+        return
     # not verdict.gap: its unit may be larger than the score
     far = f", {above(verdict.bound, verdict.objective)}" if verdict.objective > 0 else ""
     click.echo(f"bound   {verdict.bound:.6g}{far}")
     click.echo(f"read    {work}, {verdict.seconds:.1f} s")
+
+
+def echo_list(sets: Sequence[Sequence[int]], bound: float) -> None:
+    """What the list says of the features."""
+    in_all, in_any = set(sets[0]).intersection(*sets), set().union(*sets)
+    click.echo(f"bound   {bound:.6g}; no set that is not listed scores more")
+    click.echo(
+        f"list    {counted(len(sets), 'set')}: {counted(len(in_all), 'feature')} in all of them, "
+        f"{len(in_any):,} in any"
+    )
 
 
 def listed(names: Sequence[object]) -> str:
@@ -272,6 +289,11 @@ def problem_lines(problem: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for title in ("include", "exclude"):
         named = problem[f"{title}_names"] or [f"feature {j}" for j in problem[title]]
         yield title, listed(named) if problem[title] else "none"
+    limits = problem["limits"]
+    for limit in limits[:MAX_LIMITS_SHOWN]:
+        yield "limit", f"{limit['means']} ({limit['says']!r} in the file)"
+    if len(limits) > MAX_LIMITS_SHOWN:
+        yield "limit", f"... and {len(limits) - MAX_LIMITS_SHOWN} more, see --json"
 
 
 def table_lines(verdict: Verdict, how: Reading | None) -> Iterator[tuple[str, str]]:

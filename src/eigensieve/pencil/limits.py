@@ -146,7 +146,7 @@ class Limits:
                 state[free] = IN if need else OUT
             if not all(self._narrow_by_whole(g, state, k) for g in self._busy_wholes(state, k)):
                 return None
-            if not all(self._narrow_by(c, state, k) for c in self._busy_rows(state, k)):
+            if not all(self.narrow_by(c, state, k) for c in self._busy_rows(state, k)):
                 return None
         return state
 
@@ -208,7 +208,7 @@ class Limits:
             state[group[own == FREE]] = IN if must else OUT if cannot else FREE
         return not (must and cannot)
 
-    def _narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
+    def narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
         """Decide by one row, in place; whether it leaves a set."""
         features, weights = self.row(c)
         load = np.zeros(state.size)

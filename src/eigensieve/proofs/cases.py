@@ -12,10 +12,11 @@ import numpy as np
 from .balls import Ball
 from .definite import Shown, show_bordered, show_semidefinite
 from .exact_pencils import ExactPencil, exact_pencil
+from .header import Header
 from .nodes import RecordedNode
 from .pencils import Pencil
 from .rational import MAX_EXACT_FEATURES, Matrix, is_semidefinite
-from .records import Header, refute
+from .records import refute
 from .sources import ProofSource
 
 _MAX_SETS = 200  # sets of one record that exact numbers may decide

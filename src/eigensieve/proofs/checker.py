@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,18 @@ from ..errors import InputError, VerificationError
 from .balls import keeps_subnormals
 from .cases import Case
 from .dual import check_dual_fix, check_dual_leaf
+from .header import Header, read_header
 from .level import check_level
+from .limits import check_limit
+from .lists import check_order
 from .nodes import RecordedNode
 from .objective import check_objective, check_status, scale_of
 from .pencils import enclose
 from .premises import check_premises, read_blocks
 from .rational import limited_work
-from .records import Header, check_keys, indices, read_header, read_lines, refuse, whole
+from .records import check_keys, indices, read_lines, refuse, whole
 from .rows import check_rows
+from .scores import check_scores
 from .sources import make_source
 from .statements import describe_problem, find_names
 from .verdict import Verdict
@@ -145,6 +149,8 @@ class _Walk:
         self._walk(records)
         for _ in records:
             refuse("the tree is closed, and another record follows")
+        if header.listed is not None:
+            header.listed.check_met()
 
     def _counted(self, records: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         while True:
@@ -166,23 +172,37 @@ class _Walk:
         if (self.state[header.include] == _OUT).any():
             refuse("a feature is in include and in exclude")
         self.state[header.include] = _IN
-        self._check_support(header)
+        self._check_set(header, header.support, "the support")
         self.case = case = Case(header, source, enclose(source))
         check_premises(case)
         scale = scale_of(case, self._node())
         check_status(case, scale)
         self.objective = check_objective(case, scale)
         self.unit = max(abs(self.objective), scale)
+        self._check_list(header)
         self._note_exact()
 
-    def _check_support(self, header: Header) -> None:
-        sizes = np.bincount(self.blocks[header.support], minlength=len(header.k)).tolist()
+    def _check_set(self, header: Header, support: Sequence[int], what: str) -> None:
+        """A set is admissible."""
+        sizes = np.bincount(self.blocks[np.array(support)], minlength=len(header.k)).tolist()
         if sizes != header.k:
-            refuse(f"the support has {sizes} features, and k is {header.k}")
-        if not set(header.include) <= set(header.support):
-            refuse("the support lacks a feature of include")
-        if set(header.exclude) & set(header.support):
-            refuse("the support has a feature of exclude")
+            refuse(f"{what} has {sizes} features, and k is {header.k}")
+        if not set(header.include) <= set(support):
+            refuse(f"{what} lacks a feature of include")
+        if set(header.exclude) & set(support):
+            refuse(f"{what} has a feature of exclude")
+        for limit in header.limits:
+            if limit.room(support) < 0:
+                refuse(f"{what} does not keep a limit ({limit.describe(self.names)})")
+
+    def _check_list(self, header: Header) -> None:
+        claim = header.listed
+        if claim is None:
+            return
+        for i, support in enumerate(claim.sets):
+            self._check_set(header, support, f"set {i} of the list")
+        check_order(claim, header.support, header.bound, self.unit)
+        check_scores(self.case, claim, self.unit)
 
     def _note_exact(self) -> None:
         self.n_exact += self.case.used_exact
@@ -262,11 +282,19 @@ class _Walk:
         elif kind == "rows":
             check_keys(record, {"leaf", "rows"}, "the leaf")
             check_rows(self.case, self._node(), record["rows"])
+        elif kind == "limit":
+            check_keys(record, {"leaf", "limit"}, "the leaf")
+            check_limit(self.case.header.limits, self._node(), record["limit"])
+        elif kind == "listed":
+            check_keys(record, {"leaf", "set"}, "the leaf")
+            if self.case.header.listed is None:
+                refuse("a leaf speaks of a listed set, and the header has no list")
+            self.case.header.listed.meet(record["set"], self._node())
         else:
-            refuse("the leaf is none of empty, dual, level, rows")
+            refuse("the leaf is none of empty, dual, level, rows, limit, listed")
 
     def _judge_fix(self, record: dict[str, Any]) -> tuple[list[int], list[int]]:
-        witness = next((kind for kind in ("level", "rows") if kind in record), "dual")
+        witness = next((kind for kind in ("level", "rows", "limit") if kind in record), "dual")
         check_keys(record, {"fix", witness}, "the fix")
         node = self._node()
         out, inside = _read_fix(record["fix"], node, len(self.state))
@@ -274,6 +302,8 @@ class _Walk:
             check_dual_fix(self.case, node, record["dual"], out, inside)
         elif witness == "level":
             check_level(self.case, node, record["level"], (out, inside))
+        elif witness == "limit":
+            check_limit(self.case.header.limits, node, record["limit"], (out, inside))
         else:
             check_rows(self.case, node, record["rows"], (out, inside))
         return out, inside
@@ -282,6 +312,7 @@ class _Walk:
 
     def verdict(self, reason: str | None, seconds: float) -> Verdict:
         header, accepted = self.header, reason is None
+        claim = header.listed if accepted and header else None
         return Verdict(
             accepted=accepted,
             reason=reason,
@@ -296,6 +327,9 @@ class _Walk:
             names=tuple(self.names[j] for j in header.support) if header and self.names else None,
             problem=self.problem,
             is_constrained=bool(header and (header.include or header.exclude)),
+            n_limits=len(header.limits) if header else 0,
+            sets=tuple(claim.sets) if claim else None,
+            within=claim.within if claim else None,
             n_nodes=self.n_nodes,
             n_leaves=self.n_leaves,
             n_exact=self.n_exact,
@@ -305,7 +339,7 @@ class _Walk:
 
 def _read_fix(given: Any, node: RecordedNode, p: int) -> tuple[list[int], list[int]]:
     """The features that go out and in; all must be free."""
-    check_keys(given, {"out", "keep", "in"}, "the fix", needed=False)
+    check_keys(given, set(), "the fix", optional={"out", "keep", "in"})
     if not given or {"out", "keep"} <= set(given):
         refuse('the fix has neither or both of "out" and "keep"')
     lists = {name: indices(values, p, f"{name} of the fix") for name, values in given.items()}

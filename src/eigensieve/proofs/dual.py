@@ -4,6 +4,9 @@ With R = B - diag(D) positive semidefinite and any v,
 ``z_S' B_S^-1 z_S <= v'Rv + sum over i in S of (z_i - (Rv)_i)^2 / D_i``
 for every set S of the node. The trace is such a sum over the columns z_c; log det(I + B_S^-1 A_S)
 is at most one, too, for every invertible Q (the tangent of log det at Q).
+
+A set that keeps the limits, a_c'x <= b_c, may be given what it leaves of them at any prices
+m_c >= 0, since m_c (b_c - the sum over i in S of a_ci) is not negative: one more offset and sum.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 
 from .balls import Ball, sum_down, sum_up
 from .cases import Case, Form, exact_less, require_semidefinite
+from .limits import Prices, enclosed_charges, exact_charges, read_prices
 from .nodes import Fixed, RecordedNode, choices_to_judge
 from .rational import (
     Matrix,
@@ -39,11 +43,12 @@ class DualWitness:
     at: np.ndarray
     V: np.ndarray
     Q: np.ndarray | None
+    prices: Prices
 
     @classmethod
     def read(cls, given: Any, case: Case, node: RecordedNode) -> DualWitness:
         keys = {"value", "D", "rows", "V"} | ({"Q"} if case.header.criterion == "logdet" else set())
-        check_keys(given, keys, "the dual witness")
+        check_keys(given, keys, "the dual witness", optional={"prices"})
         if case.pencil.columns is None:
             refuse("a dual witness needs A = F F' by construction, or a factor in the header")
         K, p = case.pencil.columns.shape[1], case.header.n_features
@@ -61,7 +66,8 @@ class DualWitness:
             refuse("D is missing, and this B has no known floor")
         V = matrix(given["V"], len(at), K, "V")
         Q = matrix(given["Q"], K, K, "Q") if "Q" in given else None
-        return cls(number(given["value"], "value"), Form(case, less=less), at, V, Q)
+        prices = read_prices(given.get("prices", []), case.header.limits)
+        return cls(number(given["value"], "value"), Form(case, less=less), at, V, Q, prices)
 
 
 def check_dual_leaf(case: Case, node: RecordedNode, given: Any) -> None:
@@ -95,8 +101,8 @@ def _judge(
         for choice in choices_to_judge(node, _split(g.upper, np.inf, node)[1], fixed)
     ):
         return
-    least = [low, float(offset.lower), *_split(g.lower, 0.0, node)[0]]
-    for choice in choices_to_judge(node, _split(g.lower, 0.0, node)[1], fixed):
+    least = [low, float(offset.lower), *_split(g.lower, -np.inf, node)[0]]
+    for choice in choices_to_judge(node, _split(g.lower, -np.inf, node)[1], fixed):
         if (shown := sum_down([*least, *choice])) > limit:
             refute(f"the witness gives {shown:.10g}, above the {limit:.10g} that is claimed")
     _judge_exactly(case, node, witness, tangent, limit, fixed)
@@ -127,11 +133,14 @@ def _enclosed_sum(case: Case, node: RecordedNode, witness: DualWitness) -> tuple
     if witness.Q is not None:
         Z, weights = Z @ Ball.exact(witness.Q), Ball.exact(np.ones(len(pencil.weights)))
     offset = (V * RV[np.searchsorted(U, T)] * weights).sum()
-    terms = ((Z - RV).squared() * weights).sum(axis=1)
-    if pencil.slack is None:
-        return offset, terms / D
-    least = Ball.exact(case.source.recipe.least) * pencil.b_diagonal[U]
-    return offset, terms / D + pencil.slack[U] / D.maximum(least)
+    terms = ((Z - RV).squared() * weights).sum(axis=1) / D
+    if pencil.slack is not None:
+        least = Ball.exact(case.source.recipe.least) * pencil.b_diagonal[U]
+        terms = terms + pencil.slack[U] / D.maximum(least)
+    if witness.prices:
+        charge, budget = enclosed_charges(witness.prices, case.header.n_features)
+        offset, terms = offset + budget, terms - charge[U]
+    return offset, terms
 
 
 def _judge_exactly(
@@ -180,4 +189,5 @@ def _exact_sum(
         + extra / max(d, least * exact.B[i][i])
         for i, (zs, rs, extra, d) in enumerate(zip(Z, RV, exact.slack, D))
     ]
-    return offset, terms
+    charge, budget = exact_charges(witness.prices, U.tolist())
+    return offset + budget, [term - paid for term, paid in zip(terms, charge)]

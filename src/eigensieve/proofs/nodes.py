@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-Weight = TypeVar("Weight", float, Fraction)
+Weight = TypeVar("Weight", int, float, Fraction)
 Fixed = tuple[list[int], list[int]] | None  # features that a record puts out, and in
 
 
@@ -40,6 +40,16 @@ class RecordedNode:
         """Whether the node has no admissible set."""
         there = np.bincount(self.blocks, minlength=len(self.need)).tolist()
         return any(need < 0 or need > left for need, left in zip(self.need, there))
+
+    @property
+    def only_set(self) -> tuple[int, ...] | None:
+        """The one set of the node; None if it has none, or several."""
+        needs = np.array(self.need)
+        there = np.bincount(self.blocks, minlength=len(needs))
+        if not ((needs == 0) | (needs == there)).all():
+            return None
+        taken = self.free[needs[self.blocks] > 0]
+        return tuple(np.union1d(self.inside, taken).tolist())
 
     @property
     def n_needed(self) -> int:

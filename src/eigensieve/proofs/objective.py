@@ -59,7 +59,7 @@ def check_objective(case: Case, scale: float) -> float:
     shown = _score_floor(header.criterion, A, B)
     if math.isfinite(shown) and Fraction(shown) >= limit:
         return shown
-    if not _reaches(header.criterion, case.exactly(support), limit):
+    if not reaches(header.criterion, case.exactly(support), limit):
         refute(f"the support does not score the {header.objective:.10g} that is claimed")
     return round_down(limit)
 
@@ -81,15 +81,15 @@ def _score_floor(criterion: str, A: Ball, B: Ball) -> float:
         return -math.inf
     try:
         if criterion == "lambda_max":
-            return _rayleigh_floor(A, B)
+            return rayleigh_floor(A, B)
         if criterion == "trace":
-            return _trace_floor(A, B)
+            return trace_ends(A, B)[0]
         return _logdet_floor(A, B)
     except np.linalg.LinAlgError:
         return -math.inf
 
 
-def _rayleigh_floor(A: Ball, B: Ball) -> float:
+def rayleigh_floor(A: Ball, B: Ball) -> float:
     """x'Ax / x'Bx of one vector x; B is positive definite."""
     L = np.linalg.cholesky(B.mid)
     half = np.linalg.solve(L, A.mid)
@@ -98,17 +98,18 @@ def _rayleigh_floor(A: Ball, B: Ball) -> float:
     return float(((x.T @ A @ x) / (x.T @ B @ x)).lower[0, 0])
 
 
-def _trace_floor(A: Ball, B: Ball) -> float:
-    """tr(X) of X = B^-1 A, less what the residual of X allows: |tr(B^-1 E)| <= sqrt(k) |E| / mu."""
+def trace_ends(A: Ball, B: Ball) -> tuple[float, float]:
+    """tr(X) of X = B^-1 A, and what its residual E allows: |tr(B^-1 E)| <= sqrt(k) |E| / mu."""
     k = len(A.mid)
     X = Ball.exact(np.linalg.solve(B.mid, A.mid))
     mu = 0.5 * float(np.linalg.eigvalsh(B.mid)[0])
     if mu <= 0.0 or show_semidefinite(B - Ball.exact(mu * np.eye(k))) is not Shown.TRUE:
-        return -math.inf
+        return -math.inf, math.inf
     residual = (A - B @ X).magnitude
     norm = float(np.sqrt(k * np.square(residual).sum())) * (1.0 + 2.0**-40) + 2.0**-500
     trace = Ball(X.mid.diagonal(), X.rad.diagonal()).sum()
-    return float((trace - Ball.exact(norm) / Ball.exact(mu)).lower)
+    missed = Ball.exact(norm) / Ball.exact(mu)
+    return float((trace - missed).lower), float((trace + missed).upper)
 
 
 def _logdet_floor(A: Ball, B: Ball) -> float:
@@ -140,7 +141,7 @@ def _moved(matrix: Ball, sign: float) -> Matrix | None:
     return rows
 
 
-def _reaches(criterion: str, pencil: ExactPencil, limit: Fraction) -> bool:
+def reaches(criterion: str, pencil: ExactPencil, limit: Fraction) -> bool:
     """Whether the score is at least a limit, exactly."""
     A, B = pencil.A, pencil.B
     if criterion == "lambda_max":

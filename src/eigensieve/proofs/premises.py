@@ -11,8 +11,9 @@ from ..errors import InputError
 from .balls import Ball
 from .cases import Case
 from .definite import Shown, show_semidefinite
+from .header import Header
 from .rational import Matrix, inner_products, is_definite, is_semidefinite
-from .records import Header, refuse
+from .records import refuse
 
 
 def read_blocks(header: Header, view: np.ndarray | None, given: Any) -> np.ndarray:

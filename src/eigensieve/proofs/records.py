@@ -7,47 +7,16 @@ import json
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from ..errors import InputError, VerificationError
-from .sources import IS_IT_THE_TABLE, TableRecipe
+from .sources import IS_IT_THE_TABLE
 
 FORMAT, VERSION = "eigensieve-proof", 1
-CRITERIA = ("lambda_max", "trace", "logdet")
 _LONGEST_LINE = 64 * 2**20
-_LONGEST_NAME = 1000
-_HEADER = {
-    "format", "version", "pencil", "n_features", "names", "k", "criterion", "include", "exclude",
-    "support", "objective", "bound", "gap_tol", "status", "table", "made_by",
-}  # fmt: skip
-_RECIPES = {
-    "matrices": {"kind"},
-    "lda": {"kind", "shrinkage", "ridge", "members"},
-    "pca": {"kind"},
-    "cca": {"kind", "shrinkage"},
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Header:
-    """The claim, as the first line makes it."""
-
-    recipe: TableRecipe
-    n_features: int
-    names: list[str] | None
-    k: list[int]
-    criterion: str
-    include: list[int]
-    exclude: list[int]
-    support: list[int]
-    objective: float
-    bound: float
-    gap_tol: float
-    status: str
-    table: dict[str, Any] | None
 
 
 def refuse(reason: str) -> NoReturn:
@@ -142,30 +111,18 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def read_claim(path: str | os.PathLike[str]) -> Header | None:
-    """The header of a proof file, not verified; None if the file is damaged or the header is.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is no proof at all.
-    """
-    try:
-        return read_header(next(read_lines(path)))
-    except VerificationError:
-        return None
-
-
 # ---------------------------------------------------------------- values
 
 
-def check_keys(record: object, allowed: set[str], what: str, *, needed: bool = True) -> None:
-    """An object with these keys: all of them, or some."""
+def check_keys(
+    record: object, needed: AbstractSet[str], what: str, *, optional: AbstractSet[str] = frozenset()
+) -> None:
+    """An object with these keys, and perhaps some that are optional."""
     if not isinstance(record, dict):
         refuse(f"{what} is not an object")
-    if unknown := sorted(set(record) - allowed):
+    if unknown := sorted(set(record) - needed - optional):
         refuse(f"{what} has an unknown key {unknown[0]!r:.40}")
-    if needed and (missing := sorted(allowed - set(record))):
+    if missing := sorted(needed - set(record)):
         refuse(f"{what} has no {missing[0]!r}")
 
 
@@ -215,104 +172,3 @@ def matrix(values: object, rows: int, columns: int, what: str) -> np.ndarray:
         refuse(f"{what} is not a list of {rows} rows")
     found = [vector(row, columns, f"a row of {what}") for row in values]
     return np.array(found, dtype=np.float64).reshape(rows, columns)
-
-
-# ---------------------------------------------------------------- header
-
-
-def read_header(record: dict[str, Any]) -> Header:
-    """The claim of a file, every field judged."""
-    check_keys(record, _HEADER, "the header")
-    p = whole(record["n_features"], 2**31, "n_features")
-    names, k = record["names"], record["k"]
-    if names is not None and (
-        not isinstance(names, list)
-        or len(names) != p
-        or not all(isinstance(name, str) and len(name) <= _LONGEST_NAME for name in names)
-    ):
-        refuse(f"names is neither null nor a list of {p} texts")
-    if not isinstance(k, list) or not 0 < len(k) <= p:
-        refuse("k is not a list of sizes")
-    sizes = [whole(value, p + 1, "a size in k") for value in k]
-    if not 0 < sum(sizes) <= p:
-        refuse(f"k asks for {sum(sizes)} of {p} features")
-    if record["criterion"] not in CRITERIA:
-        refuse(f"the criterion is none of {', '.join(CRITERIA)}")
-    for key in ("status", "made_by"):
-        if not isinstance(record[key], str):
-            refuse(f"{key} is not a text")
-    gap_tol = number(record["gap_tol"], "gap_tol")
-    return Header(
-        recipe=_read_recipe(record["pencil"], p),
-        n_features=p,
-        names=names,
-        k=sizes,
-        criterion=record["criterion"],
-        include=indices(record["include"], p, "include"),
-        exclude=indices(record["exclude"], p, "exclude"),
-        support=sorted(indices(record["support"], p, "support")),
-        objective=number(record["objective"], "objective"),
-        bound=number(record["bound"], "bound"),
-        gap_tol=gap_tol if gap_tol >= 0.0 else refuse("gap_tol is negative"),
-        status=record["status"],
-        table=read_how(record["table"]),
-    )
-
-
-def _read_recipe(given: object, p: int) -> TableRecipe:
-    if not isinstance(given, dict) or given.get("kind") not in list(_RECIPES):
-        refuse(f"the pencil's kind is none of {', '.join(_RECIPES)}")
-    kind = given["kind"]
-    if kind == "matrices" and {"factor", "slack"} & set(given):
-        check_keys(given, {"kind", "factor", "slack", "least"}, "the pencil")
-        rows = given["factor"]
-        width = len(rows[0]) if isinstance(rows, list) and rows and type(rows[0]) is list else 0
-        slack = vector(given["slack"], p, "slack")
-        if (slack < 0.0).any():
-            refuse("slack has a negative entry")
-        least = number(given["least"], "least")
-        if least < 0.0:
-            refuse("least is negative")
-        return TableRecipe(kind, factor=matrix(rows, p, width, "factor"), slack=slack, least=least)
-    check_keys(given, _RECIPES[kind], "the pencil")
-    if kind == "lda":
-        ridge = number(given["ridge"], "ridge")
-        members = given["members"]
-        if not isinstance(members, list) or not members:
-            refuse("members is not a list of rows")
-        return TableRecipe(
-            kind,
-            (_share(given["shrinkage"]),),
-            ridge if ridge >= 0.0 else refuse("ridge is negative"),
-            tuple(indices(members, 2**31, "members")),
-        )
-    if kind == "cca":
-        shares = given["shrinkage"]
-        if not isinstance(shares, list) or len(shares) != 2:
-            refuse("shrinkage is not a pair of numbers")
-        return TableRecipe(kind, (_share(shares[0]), _share(shares[1])))
-    return TableRecipe(kind)
-
-
-def _share(value: object) -> float:
-    share = number(value, "shrinkage")
-    return share if 0.0 <= share <= 1.0 else refuse("shrinkage is not between 0 and 1")
-
-
-def read_how(given: object) -> dict[str, Any] | None:
-    """How the table was read: target, transpose, log2_floor (or null) and ignore."""
-    if given is None:
-        return None
-    check_keys(given, {"target", "transpose", "log2_floor", "ignore"}, "table", needed=False)
-    assert isinstance(given, dict)
-    if not isinstance(given.get("target"), str | None):
-        refuse("the table's target is not a text")
-    if not isinstance(given.get("transpose", False), bool):
-        refuse("the table's transpose is not true or false")
-    floor = given.get("log2_floor")
-    if floor is not None and number(floor, "the table's log2_floor") <= 0.0:
-        refuse("the table's log2_floor is not positive")
-    ignore = given.get("ignore", [])
-    if not isinstance(ignore, list) or not all(isinstance(name, str) for name in ignore):
-        refuse("the table's ignore is not a list of texts")
-    return given

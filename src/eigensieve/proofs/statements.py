@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .records import Header, refute
+from .header import Header
+from .records import refute
 from .sources import ProofSource
 
 
@@ -55,6 +56,7 @@ def describe_problem(
         "exclude": list(header.exclude),
         "include_names": None if names is None else [names[j] for j in header.include],
         "exclude_names": None if names is None else [names[j] for j in header.exclude],
+        "limits": [limit.as_plain(names) for limit in header.limits],
     }
 
 

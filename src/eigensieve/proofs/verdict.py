@@ -23,7 +23,8 @@ class Verdict:
     line : int or None
         The line of the file that failed, from 1 on.
     bound : float or None
-        What no admissible set scores above; None unless accepted, as the next three.
+        What no admissible set scores above, or, if the proof is about a list of sets, no other
+        one; None unless accepted, as the next three.
     objective : float or None
         What the support scores at least.
     unit : float or None
@@ -43,9 +44,15 @@ class Verdict:
     problem : dict or None
         All that defines the problem, as plain data: kind, criterion, k, n_features, n_samples,
         classes with their counts, shrinkage, ridge, block_sizes, include and exclude (by index
-        and by name). None if the file was rejected before that was known.
+        and by name), and limits on sets. None if the file was rejected before that was known.
     is_constrained : bool
         Whether features were fixed in or out from the start.
+    n_limits : int
+        How many limits on sets there are, on groups of features or on what they cost.
+    sets : tuple of tuples of int, or None
+        All sets that score more than ``bound``, best first, if the proof is about such a list.
+    within : float or None
+        How far ``bound`` is below the best score, as a share of it, if that is claimed.
     n_nodes, n_leaves : int
         Records of the tree that were read.
     n_exact : int
@@ -66,10 +73,18 @@ class Verdict:
     names: tuple[str, ...] | None
     problem: dict[str, Any] | None
     is_constrained: bool
+    n_limits: int
+    sets: tuple[tuple[int, ...], ...] | None
+    within: float | None
     n_nodes: int
     n_leaves: int
     n_exact: int
     seconds: float
+
+    @property
+    def n_sets(self) -> int | None:
+        """The length of the list, if the proof is about one."""
+        return None if self.sets is None else len(self.sets)
 
     @property
     def gap(self) -> float | None:
@@ -98,12 +113,28 @@ class Verdict:
         assert self.bound is not None
         assert self.objective is not None
         sizes = " + ".join(map(str, self.k))
-        among = ", among those with the fixed features," if self.is_constrained else ""
-        return (
-            f"proved: no set of {sizes} of the {self.n_features:,} features{among} has a "
-            f"{self.criterion} above {_rounded(self.bound, ROUND_CEILING)}; the set given has at "
-            f"least {_rounded(self.objective, ROUND_FLOOR)}"
+        of = f"{sizes} of the {self.n_features:,} features{self._among()}"
+        least = _rounded(self.objective, ROUND_FLOOR)
+        if self.n_sets is None:
+            most = _rounded(self.bound, ROUND_CEILING)
+            return (
+                f"proved: no set of {of} has a {self.criterion} above {most}; the set given has "
+                f"at least {least}"
+            )
+        listed = f"the {self.n_sets:,} listed have" if self.n_sets > 1 else "the one listed has"
+        near = (
+            "" if self.within is None else f", {100.0 * self.within:.6g} % below the best of them"
         )
+        return (
+            f"proved: of all sets of {of} exactly {listed} a {self.criterion} above "
+            f"{self.bound:.12g}{near}; the best has at least {least}"
+        )
+
+    def _among(self) -> str:
+        """Which sets are meant, if not all."""
+        kinds = ["with the fixed features"] if self.is_constrained else []
+        kinds += ["within the limits"] if self.n_limits else []
+        return f", among those {' and '.join(kinds)}," if kinds else ""
 
 
 def _rounded(value: float, direction: str) -> str:

@@ -21,11 +21,12 @@ from ..auto import check_effort
 from ..exact.perspective.prices import without_quota
 from ..exact.perspective.relaxation import one_blas_thread
 from ..exact.tree import Known, SearchOptions
-from ..proof.proof import ProofRequest
+from ..proof.proof import ProofRequest, Prover, as_request
 from ..solve import check_shared, find_solvers, solve_problem
 from ..solver import Solver
 from ..target import Outcome
 from .listing import ListTarget
+from .proved import prove_list
 from .sets import TIE, NearOptimalSets, check_names
 
 # The search proves the best set, then takes this share of what is asked for, so that something is
@@ -91,7 +92,7 @@ def near_optimal(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> found = es.near_optimal(es.lda_pencil(X, y, shrinkage=0.5), 3, within=0.02)
     >>> found.n_sets, found.is_complete
-    (2, True)
+    (4, True)
     """
     options = dict(constraints)
     asked = take_constraints(options)
@@ -113,7 +114,10 @@ def near_optimal(
     budget = Budget(time_limit, callback=callback)
     budget.allow(check_effort(effort))
     shared = check_shared(random_state, n_jobs, client)
+    prover = None if proof is None else Prover(problem, pencil, as_request(proof))
     found = _find_all(problem, within, max_sets, budget, shared)
+    if prover is not None:
+        found = prove_list(prover, found, budget)
     return replace(found, names=called, problem=about)
 
 

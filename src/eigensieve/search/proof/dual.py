@@ -7,6 +7,7 @@ has rank one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -18,12 +19,14 @@ from ...pencil.budget import Budget
 from ...pencil.problem import Problem
 from ...pencil.solution import Status
 from ..exact.perspective.moves_kernel import choose_branch, schur, tune_diagonal
+from ..exact.perspective.prices import relax_with_limits
 from ..exact.perspective.relax_kernel import relax_in_parts
-from ..exact.perspective.relaxation import relax_all
 from ..exact.perspective.tree_kernel import refill
-from ..exact.perspective.weights import WEIGHTLESS, WeightProblem
+from ..exact.perspective.weights import NOTHING, WEIGHTLESS, WeightProblem
 from ..target import FREE, IN, OUT
 from .file import ProofFile
+from .limited import LimitRecords
+from .members import Members
 from .witness import Statement, Witness, find_witness, slope_at
 
 # More features than this are not searched: their matrix would take more than 800 MB.
@@ -40,25 +43,30 @@ INSIDE = 1e-7
 
 
 class WitnessNode(NamedTuple):
-    """A subproblem: state, weights, diagonal and slopes of all features of the ground."""
+    """A subproblem: state, weights, diagonal and slopes of all features of the ground.
+
+    ``members`` are listed sets, among them those of the node.
+    """
 
     state: np.ndarray
     weights: np.ndarray
     D: np.ndarray
     slopes: np.ndarray
     is_base: bool
+    members: Members
 
 
 class DualProof:
     """Writes the tree for one problem; ``worst`` is what it shows in the end.
 
     ``state`` says which features are IN or OUT from the start; ``value`` is that of the best set
-    known and ``level`` what no set exceeds, in the criterion of the search.
+    known, of those that are not listed, and ``level`` what none of them exceeds, in the criterion
+    of the search. ``members`` are listed sets: they exceed the level, and get leaves of their own.
     """
 
     def __init__(
         self, problem: Problem, state: np.ndarray, value: float, level: float,
-        statement: Statement, file: ProofFile, budget: Budget,
+        statement: Statement, file: ProofFile, budget: Budget, members: Members,
     ) -> None:  # fmt: skip
         self.problem, self.level = problem, level
         self.statement, self.scaled = statement, statement.scaled
@@ -69,7 +77,8 @@ class DualProof:
         self.cut = level - min(1e-9 * abs(level), 0.1 * (level - value))
         self.worst = level
         self.stopped: Status | None = None
-        self._root = state
+        self._root, self._members = state, members
+        self._prices: np.ndarray | None = None
 
     def write(self, support: np.ndarray) -> None:
         """Close the root, or else what is left of it by a tree."""
@@ -77,24 +86,38 @@ class DualProof:
         weights = np.zeros(pencil.size)
         weights[support] = 1.0
         D, is_base = self.statement.diagonal()
-        relaxed = relax_all(
-            self.problem, self.scaled, self._root, weights, cut=self.cut, budget=self.budget
+        root = self._limited_root()
+        relaxed, prices = relax_with_limits(
+            self.problem, self.scaled, root, weights, cut=self.cut, budget=self.budget
         )
+        self._prices = prices if prices.any() else None
         used = relaxed.used[relaxed.used_weights > WEIGHTLESS]
-        U = np.flatnonzero(self._root != OUT)
-        witness = find_witness(
+        U = np.flatnonzero(root != OUT)
+        witness = self._charged(find_witness(
             self.scaled.rows(used, U), self.scaled.H[:, U], D[U], U, used,
             relaxed.weights[used], self.logdet, not is_base, slack=self.statement.slack[U],
-        )  # fmt: skip
-        state = self._narrow(self._root, witness)
+        ))  # fmt: skip
+        state = self._narrow(root, witness)
         if state is None:
             return
         features = np.flatnonzero(state != OUT)
         if features.size > MAX_FEATURES or self.budget.stop() is not None:
             self.file.clear()  # the witness is that of the root, not of what it has left
-            self._give_up(self._root, witness)
+            self._give_up(self._limited_root(), witness)
             return
         self._search(state, features, relaxed.weights, D, witness, is_base)
+
+    def _limited_root(self) -> np.ndarray:
+        """The state of the root after what the limits decide, which is written."""
+        state = self._root.copy()
+        LimitRecords(self.problem, np.arange(state.size), self.file).narrow(state)
+        return state
+
+    def _charged(self, witness: Witness) -> Witness:
+        """With the charges for the limits, where these have prices."""
+        if self._prices is None or self.problem.limits is None:
+            return witness
+        return witness.charged(self.problem.limits, self._prices)
 
     def _narrow(self, state: np.ndarray, witness: Witness) -> np.ndarray | None:
         """None if the witness closes the node; else the state after all that it decides."""
@@ -139,8 +162,15 @@ class DualProof:
         self.B = self.scaled.block(features)
         self.H = np.ascontiguousarray(self.scaled.H[:, features])
         self.slack = self.statement.slack[features]
+        self._limited = LimitRecords(self.problem, features, self.file)
+        self._charge = NOTHING
+        if self._prices is not None and self.problem.limits is not None:
+            self._charge = self.problem.limits.charge(self._prices, self.problem.k)[features]
         slopes = witness.gains[np.searchsorted(witness.U, features)]
-        stack = [WitnessNode(state[features], weights[features], D[features], slopes, is_base)]
+        members = self._members.among(features, state.size)
+        stack = [
+            WitnessNode(state[features], weights[features], D[features], slopes, is_base, members)
+        ]
         n_nodes = 0
         while stack:
             node = stack.pop()
@@ -168,12 +198,19 @@ class DualProof:
         """Close a node, or return its children, the one that is written first last."""
         is_tuned, work = False, np.zeros(1)
         while True:
-            if self._is_empty(node):
+            if not self._limited.narrow(node.state) or self._is_empty(node):
                 return []
+            node = node._replace(members=node.members.inside(node.state))
             state, D = node.state, node.D
             forced, free = np.flatnonzero(state == IN), np.flatnonzero(state == FREE)
             need = self.problem.k - forced.size
-            weighing = WeightProblem(self.B, self.H, D, forced, free, need, self.logdet, work)
+            if need in (0, free.size) and self._is_settled(node):
+                return []
+            if need not in (0, free.size) and node.members.are_all(state, need):
+                return self._branch(node, int(free[0]))
+            weighing = WeightProblem(
+                self.B, self.H, D, forced, free, need, self.logdet, work, charge=self._charge
+            )
             w, pull = np.full(free.size, float(need > 0)), np.zeros(free.size)
             if 0 < need < free.size:
                 w, slopes = node.weights[free], node.slopes[free]
@@ -198,9 +235,27 @@ class DualProof:
                 self._give_up_node(node)
                 self.stopped = Status.GAP_LIMIT
                 return []
-            j = int(free[choose_branch(weighing, w)])
-            self.file.branch(self.features[j])
-            return [self._child(node, j, IN), self._child(node, j, OUT)]
+            if need == 1 and node.members.size:
+                counts = node.members.counts(state.size)
+                return self._branch(node, int(np.argmax(np.where(state == FREE, counts, -1))))
+            return self._branch(node, int(free[choose_branch(weighing, w)]))
+
+    def _is_settled(self, node: WitnessNode) -> bool:
+        """Whether the only set of a node is listed, or forbidden by a limit: then it is closed."""
+        if not node.members.size:
+            return self._limited.closes(node.state)
+        witness = self._witness(node, node.weights)
+        need = self.problem.k - _count(node.state, IN)
+        value = witness.value(node.state[node.state != OUT] == IN, need)
+        at = self._tangent(max(value, self.level))
+        plain = self.statement.plain(witness, value, at)
+        self.file.listed(int(node.members.numbers[0]), plain)
+        return True
+
+    def _branch(self, node: WitnessNode, j: int) -> list[WitnessNode]:
+        """The children, the one that is written first last."""
+        self.file.branch(self.features[j])
+        return [self._child(node, j, IN), self._child(node, j, OUT)]
 
     def _decide(self, node: WitnessNode) -> WitnessNode | None:
         """None if a witness closes the node, what is left if one decides features, or the node."""
@@ -214,18 +269,21 @@ class DualProof:
                 return node._replace(state=state[self.features])
         return node
 
-    def _witnesses(self, node: WitnessNode) -> list[Witness]:
-        found = [self._witness(node, node.weights)]
+    def _witnesses(self, node: WitnessNode) -> Iterator[Witness]:
+        plain = self._witness(node, node.weights)
+        if self._prices is not None:
+            yield self._charged(plain)
+        yield plain
         if self.problem.k - _count(node.state, IN) == 1 and _count(node.state, FREE) > 1:
-            found += self._last(node)
-        return found
+            yield from self._last(node)
 
     def _witness(self, node: WitnessNode, weights: np.ndarray) -> Witness:
         """That of the weights, on the features that are not OUT."""
         U = np.flatnonzero(node.state != OUT)
         w = np.where(node.state == IN, 1.0, weights)
-        if _count(node.state, FREE) == self.problem.k - _count(node.state, IN):
-            w = np.ones(node.state.size)
+        need = self.problem.k - _count(node.state, IN)
+        if need in (0, _count(node.state, FREE)):
+            w[node.state == FREE] = float(need > 0)
         T = U[w[U] > WEIGHTLESS]
         found = find_witness(
             self.B[np.ix_(T, U)], self.H[:, U], node.D[U], U, T, w[T], self.logdet,
@@ -257,10 +315,13 @@ class DualProof:
             np.ones(forced.size), self.logdet, True, slack=self.slack[U],
         )  # fmt: skip
         found = witness()
-        if self.logdet:  # the log touches at the best of these sets
+        if self.logdet:  # the log touches at the best of these sets, if possible one not listed
             rest = self.H[:, free] - found.X.T @ self.B[np.ix_(forced, free)]
             Q = self.H[:, forced] @ found.X
-            best = int(np.argmax(np.square(found.L.T @ rest).sum(axis=0) / D[free]))
+            values = np.square(found.L.T @ rest).sum(axis=0) / D[free]
+            is_open = np.ones(node.state.size, dtype=bool)
+            is_open[node.members.sets.ravel()] = False
+            best = int(np.argmax(np.where(is_open[free], values, values - values.max() - 1.0)))
             h = rest[:, best]
             found = witness(slope_at(Q + np.outer(h, h) / D[free[best]]))
         return [self._named(found)]
@@ -284,7 +345,8 @@ class DualProof:
     def _child(self, node: WitnessNode, j: int, choice: int) -> WitnessNode:
         state, weights = node.state.copy(), node.weights.copy()
         state[j], weights[j] = choice, 0.0
-        return WitnessNode(state, weights, node.D, node.slopes.copy(), node.is_base)
+        slopes = node.slopes.copy()
+        return node._replace(state=state, weights=weights, slopes=slopes)
 
 
 def _count(state: np.ndarray, choice: int) -> int:

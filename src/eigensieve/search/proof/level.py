@@ -22,6 +22,8 @@ from ..exact.levelset.fixing_kernel import trace_sum
 from ..sparse_pca_relaxation import State
 from ..target import FREE, IN, OUT, decide_by_gains
 from .file import ProofFile
+from .limited import LimitRecords
+from .members import Members
 from .rows import Found, NodeRows
 
 # N, with a unit diagonal of B and the scale of A as the unit, must be this far from singular.
@@ -50,11 +52,13 @@ class LevelNode:
     ----------
     weights : of the features, for the test by rows
     relaxation : features, and where the relaxation of them stands
+    members : listed sets, among them those of the node
     """
 
     state: np.ndarray
     weights: np.ndarray
     relaxation: tuple[np.ndarray, State] | None
+    members: Members
 
     def child(self, j: int, choice: int) -> LevelNode:
         """The node with a feature decided."""
@@ -70,6 +74,13 @@ class LevelNode:
         place = np.empty(self.state.size, dtype=np.intp)
         place[known] = np.arange(known.size)
         return state.restrict(place[features])
+
+
+class Choice(NamedTuple):
+    """The feature to branch on, or whether the node is closed; neither if features were decided."""
+
+    feature: int | None
+    is_closed: bool = False
 
 
 class Rest(NamedTuple):
@@ -90,11 +101,13 @@ class LevelProof:
     """Writes the tree that shows a level.
 
     ``state`` says what is IN or OUT from the start, ``unit`` how large A is on the others.
+    ``members`` are listed sets: they exceed the level, and get leaves of their own.
     """
 
     def __init__(
-        self, problem: Problem, state: np.ndarray, unit: float, file: ProofFile, budget: Budget
-    ) -> None:
+        self, problem: Problem, state: np.ndarray, unit: float, file: ProofFile, budget: Budget,
+        members: Members,
+    ) -> None:  # fmt: skip
         self.problem, self.file, self.budget = problem, file, budget
         pencil = problem.pencil
         self.features = here = np.flatnonzero(state != OUT)
@@ -107,12 +120,14 @@ class LevelProof:
         blocks, self._needs = problem.blocks_and_needs()
         self._blocks = blocks[here]
         self._n_free = int(np.count_nonzero(self._root == FREE))
+        self._limited = LimitRecords(problem, here, file)
+        self._members = members.among(here, state.size)
 
     def write(self, level: float) -> bool:
         """Whether the tree was finished; if not, nothing can be said of what was written."""
         self._set_level(level)
         n = self._root.size
-        stack, n_nodes = [LevelNode(self._root.copy(), np.ones(n), None)], 0
+        stack, n_nodes = [LevelNode(self._root.copy(), np.ones(n), None, self._members)], 0
         while stack:
             if self.budget.stop() is not None:
                 return False
@@ -167,6 +182,8 @@ class LevelProof:
         """Close a node, or return its children, the one that is written first last."""
         state = node.state
         while True:
+            if not self._limited.narrow(state):
+                return []
             sizes, needs = self._counts(state)
             if np.any(needs < 0) or np.any(sizes < needs):
                 self.file.empty()
@@ -178,18 +195,43 @@ class LevelProof:
                 self.file.empty()
                 state[j] = IN
                 continue
-            rest = self._rest(state)
-            for found in self._witnesses(node, rest):
-                if found.closes:
-                    self.file.leaf(found.kind, found.witness)
-                    return []
-                if found.decides:
-                    self._fix(state, found)
-                    break
-            else:
-                j = int(found.features[np.argmax(found.promise)])
+            node.members = node.members.inside(state)
+            if not needs.any() and self._is_settled(node):
+                return []
+            try:
+                chosen = self._decide_or_choose(node)
+            except NotShown:  # sets that exceed the level must be listed, or forbidden by a limit
+                is_open = (state == FREE) & (needs > 0)[self._blocks]
+                if not (is_open.any() and (node.members.size or self._limited.number.any())):
+                    raise
+                number = (
+                    node.members.counts(state.size) if node.members.size else self._limited.number
+                )
+                chosen = Choice(int(np.argmax(np.where(is_open, number, -1))))
+            if chosen.feature is not None:
+                j = chosen.feature
                 self.file.branch(int(self.features[j]))
                 return [node.child(j, IN), node.child(j, OUT)]
+            if chosen.is_closed:
+                return []
+
+    def _is_settled(self, node: LevelNode) -> bool:
+        """Whether the only set of a node is listed, or forbidden by a limit: then it is closed."""
+        if not node.members.size:
+            return self._limited.closes(node.state)
+        self.file.listed(int(node.members.numbers[0]))
+        return True
+
+    def _decide_or_choose(self, node: LevelNode) -> Choice:
+        """Close the node or decide features by a witness, or else choose one to branch on."""
+        for found in self._witnesses(node, self._rest(node.state)):
+            if found.closes:
+                self.file.leaf(found.kind, found.witness)
+                return Choice(None, True)
+            if found.decides:
+                self._fix(node.state, found)
+                return Choice(None)
+        return Choice(int(found.features[np.argmax(found.promise)]))
 
     def _fix(self, state: np.ndarray, found: Found) -> None:
         """Note what a witness decides."""

@@ -17,6 +17,8 @@ import numpy as np
 
 from ...errors import InputError, OptionError
 from ...pencil.budget import Budget
+from ...pencil.constraints import Constraints
+from ...pencil.limits import Limits
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem, make_problem
 from ...pencil.row_factor import RowFactor
@@ -26,6 +28,7 @@ from ..target import FREE, IN, OUT, Target
 from .dual import DualProof
 from .file import ProofFile
 from .level import LevelProof
+from .members import Members
 from .wide import WideRoot
 from .witness import Statement
 
@@ -69,6 +72,22 @@ def as_request(proof: str | os.PathLike[str] | ProofRequest) -> ProofRequest:
     return proof
 
 
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What a tree is to show: no set but the listed ones exceeds the level.
+
+    Attributes
+    ----------
+    level : what is to be shown
+    value : the best score that is known of the sets that are not listed, or a little more
+    members : the listed sets
+    """
+
+    level: float
+    value: float
+    members: Members
+
+
 class Prover:
     """One problem and what a proof of it is about."""
 
@@ -110,7 +129,8 @@ class Prover:
     def prove(self, found: Solution, budget: Budget) -> Solution:
         """Write the file; the solution then claims what the file shows, no more."""
         with ProofFile() as file:
-            bound, stopped = self._show(found, budget, file)
+            claim = Claim(self._level(found, budget), found.objective, Members.none())
+            bound, stopped = self.show(claim, found, budget, file)
             bound = max(bound, found.objective)
             shown = replace(
                 found,
@@ -118,23 +138,26 @@ class Prover:
                 status=_status(found.objective, bound, found.scale, stopped or found.status, found),
                 seconds=budget.seconds,
             )
-            file.write(self.request.path, self._header(shown))
+            file.write(self.request.path, self.header(shown))
         return shown
 
-    def _show(
-        self, found: Solution, budget: Budget, file: ProofFile
-    ) -> tuple[float, Status | None]:
-        """Write the tree; what it shows, and what ended it early, if anything did."""
+    def _level(self, found: Solution, budget: Budget) -> float:
+        """What is to be shown of the best set."""
         target = Target(self.asked, budget.gap_tol)
         level = target.outward(target.cut(target.inward(found.objective)))
-        if np.isfinite(found.bound):  # a search that was stopped may know no more than that
-            level = max(level, found.bound)
+        # a search that was stopped may know no more than its bound
+        return max(level, found.bound) if np.isfinite(found.bound) else level
+
+    def show(
+        self, claim: Claim, best: Solution, budget: Budget, file: ProofFile
+    ) -> tuple[float, Status | None]:
+        """Write the tree; what it shows, and what ended it early, if anything did."""
         if self.by_level:
-            return self._by_level(file, level, found.objective, budget)
-        return self._by_duals(file, target, level, found, budget)
+            return self._by_level(file, claim, best.objective, budget)
+        return self._by_duals(file, claim, best, budget)
 
     def _by_level(
-        self, file: ProofFile, level: float, value: float, budget: Budget
+        self, file: ProofFile, claim: Claim, best: float, budget: Budget
     ) -> tuple[float, Status | None]:
         unit = self.asked.pencil.scale
         if unit == 0:
@@ -142,45 +165,48 @@ class Prover:
             return 0.0, None
         about = self.problem, self.state, unit, file, budget
         if self.problem.pencil.size > MAX_DENSE_FEATURES:
-            return self._by_rows(WideRoot(*about), level, value)
-        proof = LevelProof(*about)
-        if proof.write(level):
-            return level, None
+            return self._by_rows(WideRoot(*about), claim, best)
+        proof = LevelProof(*about, claim.members)
+        if proof.write(claim.level):
+            return claim.level, None
         file.clear()
-        return proof.write_root(value), budget.stop() or Status.GAP_LIMIT
+        return proof.write_root(best), budget.stop() or Status.GAP_LIMIT
 
-    def _by_rows(self, root: WideRoot, level: float, value: float) -> tuple[float, Status | None]:
-        root.narrow(level)
+    def _by_rows(self, root: WideRoot, claim: Claim, best: float) -> tuple[float, Status | None]:
+        root.narrow(claim.level)
         if root.is_closed:
-            return level, None
+            return claim.level, None
         if root.n_free <= MAX_LEFT:
-            proof = LevelProof(self.problem, root.state, root.unit, root.file, root.budget)
-            if proof.write(level):
-                return level, None
+            about = self.problem, root.state, root.unit, root.file, root.budget
+            if LevelProof(*about, claim.members).write(claim.level):
+                return claim.level, None
         root.file.clear()
-        return root.write_root(value), root.budget.stop() or Status.GAP_LIMIT
+        return root.write_root(best), root.budget.stop() or Status.GAP_LIMIT
 
     def _by_duals(
-        self, file: ProofFile, target: Target, level: float, found: Solution, budget: Budget
+        self, file: ProofFile, claim: Claim, best: Solution, budget: Budget
     ) -> tuple[float, Status | None]:
         # for a log-det A's factor may be turned; the proof speaks of the one that the classes make
         scaled = ScaledPencil(replace(self.problem, criterion="trace"))
         statement = Statement(self.problem.criterion, scaled)
         self.about = statement.about()
         # as a trace a log-det of rank one is known better; slack and more columns speak of the log
-        problem, value = self.problem, found.objective
+        target, problem = Target(self.asked, budget.gap_tol), self.problem
+        value, level = claim.value, claim.level
         as_trace = len(statement.scaled.H) == 1 and not statement.slack.any()
         if as_trace:
             problem = replace(problem, criterion=target.problem.criterion)
             value, level = target.inward(value), target.inward(level)
-        proof = DualProof(problem, self.state, value, level, statement, file, budget)
+        proof = DualProof(problem, self.state, value, level, statement, file, budget, claim.members)
         try:
-            proof.write(found.support)
+            proof.write(best.support)
         except np.linalg.LinAlgError:
             raise OptionError(
                 "no proof: in units of B the features of A differ in size by more than double "
                 "precision can relate; rescale the columns, or leave the largest out"
             ) from None
+        if proof.worst == level:  # as it was asked for, to the last digit
+            return claim.level, proof.stopped
         return target.outward(proof.worst) if as_trace else proof.worst, proof.stopped
 
     def _names(self) -> list[str] | None:
@@ -189,7 +215,8 @@ class Prover:
             return request.names
         return list(recipe.names) if len(recipe.names) == self.problem.pencil.size else None
 
-    def _header(self, shown: Solution) -> dict[str, Any]:
+    def header(self, shown: Solution) -> dict[str, Any]:
+        """The first line of the file, for what it shows of a set."""
         from ... import __version__
 
         problem, quota, request = self.problem, self.problem.quota, self.request
@@ -201,6 +228,7 @@ class Prover:
         # a file may be read without the scale of the pencil: "optimal" is relative to the score
         status = _status(value, shown.bound, 0.0, status, shown)
         sizes = [problem.k] if quota is None else [quota[b] for b in sorted(quota)]
+        limits = {} if problem.limits is None else {"limits": _plain_limits(problem.limits)}
         return {
             "pencil": self.about,
             "n_features": problem.pencil.size,
@@ -216,7 +244,17 @@ class Prover:
             "status": str(status),
             "table": request.table,
             "made_by": f"eigensieve {__version__}",
+            **limits,
         }
+
+
+def _plain_limits(limits: Limits) -> list[dict[str, Any]]:
+    """The rows as the header has them."""
+    rows = [limits.row(c) for c in range(limits.most.size)]
+    return [
+        {"features": features.tolist(), "weights": weights.tolist(), "most": most, "says": says}
+        for (features, weights), most, says in zip(rows, limits.most.tolist(), limits.names)
+    ]
 
 
 def prove_known(
@@ -226,10 +264,11 @@ def prove_known(
     exclude: Sequence[int],
     budget: Budget,
     request: ProofRequest,
+    constraints: Constraints | None = None,
 ) -> Solution:
     """Write a proof about a set that was found before, up to the bound that is known already."""
     pencil = pencil.in_memory_if_small()
-    problem = make_problem(pencil, known.k, known.criterion, include, exclude)
+    problem = make_problem(pencil, known.k, known.criterion, include, exclude, constraints)
     support = problem.to_local(known.support)
     found = problem.solution(
         support, budget, status=known.status, solver=known.solver, bound=known.bound

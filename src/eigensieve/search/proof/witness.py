@@ -11,13 +11,14 @@ perspective relaxation (exact/perspective) finds good D and v, anyone can check 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from ...pencil.criteria import EPS
+from ...pencil.limits import Limits
 from ..exact.perspective.scaled_pencil import ScaledPencil
 from ..target import decide_by_gains
 
@@ -38,6 +39,7 @@ class Witness:
     T, X : the features with v != 0, and v (t, c) for the columns of H
     L : (c, c), the slope of the criterion is LL'
     D : one per feature of U, or None for the diagonal part of B
+    prices : of the limits, whose charges are taken off the gains; None for no charges
     """
 
     U: np.ndarray
@@ -47,6 +49,13 @@ class Witness:
     X: np.ndarray
     L: np.ndarray
     D: np.ndarray | None
+    prices: np.ndarray | None = None
+
+    def charged(self, limits: Limits, prices: np.ndarray) -> Witness:
+        """The same, where sets are charged for what they use of the limits."""
+        charges = np.asarray(limits.columns[:, self.U].T @ prices).ravel()
+        offset = self.offset + float(prices @ limits.most)
+        return replace(self, offset=offset, gains=self.gains - charges, prices=prices)
 
     def value(self, inside: np.ndarray, need: int) -> float:
         """The bound for sets with all of ``inside`` (a mask of U) and ``need`` further features."""
@@ -154,6 +163,7 @@ class Statement:
         X = witness.X * self.scaled.scale(witness.T)[:, None]
         D = None if witness.D is None else (witness.D * pencil.diag_B[witness.U]).tolist()
         plain: dict[str, Any] = {"rows": witness.T.tolist(), "D": D}
+        slope = 1.0
         if self.criterion == "logdet":
             if tangent is not None:
                 slope = 1.0 / (1.0 + tangent)
@@ -165,6 +175,9 @@ class Statement:
             plain |= {"V": V.tolist(), "Q": Q.tolist()}
         else:
             plain["V"] = (X @ self._turn / self._root).tolist()
+        if witness.prices is not None:
+            paid = slope * witness.prices
+            plain["prices"] = [[int(c), float(paid[c])] for c in np.flatnonzero(paid > 0.0)]
         return {"value": value + ROOM * abs(value), **plain}
 
 
