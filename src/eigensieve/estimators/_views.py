@@ -21,6 +21,9 @@ from ._validation import FLOATS, FORMATS, check_unique_names, require_in_memory,
 
 PLAIN_NAMES = ("X", "Y")
 
+# A direction whose share in a view is below this has no part there (the correlation is zero).
+NOTHING = 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class NamedSparse:
@@ -322,3 +325,22 @@ class TwoViews:
             project_rows(table, np.flatnonzero(S), mean[S], W[S])
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]
+
+
+def unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
+    scores = rows @ weights
+    sizes = np.linalg.norm(scores, axis=0)
+    factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
+    return weights * factors, scores * factors
+
+
+def pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Correlations of corresponding columns; 0 where one of them is constant."""
+    units = []
+    for scores in (first, second):
+        centred = scores - scores.mean(axis=0)
+        sizes = np.linalg.norm(centred, axis=0)
+        round_off = 1e-13 * np.sqrt(len(scores)) * np.abs(scores).max(axis=0)
+        units.append(np.where(sizes > round_off, centred / np.maximum(sizes, 1e-300), 0.0))
+    return np.clip(np.einsum("ij,ij->j", *units), -1.0, 1.0)

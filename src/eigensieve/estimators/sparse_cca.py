@@ -22,6 +22,7 @@ from ..pencil.checks import as_seed, check_k
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
 from ..search.deflation import deflate
+from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve
 from ..tables.view_builders import (
     CentredViews,
@@ -37,14 +38,12 @@ from ._shared import (
     clip_components,
     clip_k,
     is_left_to_penalty,
+    list_near_optimal,
     search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._views import TwoViews, per_view, split_views
-
-# A direction whose share in a view is below this has no part there (the correlation is zero).
-NOTHING = 1e-8
+from ._views import NOTHING, TwoViews, pearson, per_view, split_views, unit_variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +192,25 @@ class SparseCCA(
                 warn_or_reraise(solution.status, solution)
             return self
 
+    def near_optimal(
+        self, X: Any, y: Any = None, within: float = 0.01, max_sets: int = 1000, **options: Any
+    ) -> NearOptimalSets:
+        """All sets of features whose first correlation is nearly as large as the best one.
+
+        Features are numbered through: X's, then Y's.
+
+        Parameters
+        ----------
+        X, y : as for `fit`
+        within : share of the best correlation, 0.01 is one percent
+        max_sets : int, how many are listed at most
+        **options
+            Of `eigensieve.near_optimal`: effort, n_jobs, callback, proof ...
+        """
+        data = clone(self)._prepare(X, y)
+        size = {"within": within, "max_sets": max_sets}
+        return list_near_optimal(self, data.pencil, data.k, {}, size | options)
+
     def _prepare(self, X: Any, y: Any) -> _Prepared:
         views = split_views(X, y)
         check_certificate(self.certificate)
@@ -254,8 +272,8 @@ class SparseCCA(
     def _set_weights(self, data: _Prepared) -> None:
         (x_rows, y_rows), px = data.views.rows, self.x_mean_.size
         pairs = [_own_directions(data.pencil, solution) for solution in self.solutions_]
-        x, x_scores = _unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
-        y, y_scores = _unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
+        x, x_scores = unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
+        y, y_scores = unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
         peaks = x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
         covariances = np.einsum("ij,ij->j", x_scores, y_scores)
         x_signs = np.where(peaks < 0, -1.0, 1.0)
@@ -286,7 +304,7 @@ class SparseCCA(
         scores = self._scores(views)
         if len(scores[0]) < 2:
             raise InputError("a correlation needs at least two rows; X has one")
-        return _pearson(*scores)
+        return pearson(*scores)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `correlations` over the components."""
@@ -360,25 +378,6 @@ def _without(pencil: Pencil, solution: Solution) -> Pencil:
         if u.any():
             pencil = deflate(pencil, u[:, None])
     return pencil
-
-
-def _unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
-    scores = rows @ weights
-    sizes = np.linalg.norm(scores, axis=0)
-    factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
-    return weights * factors, scores * factors
-
-
-def _pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Correlations of corresponding columns; 0 where one of them is constant."""
-    units = []
-    for scores in (first, second):
-        centred = scores - scores.mean(axis=0)
-        sizes = np.linalg.norm(centred, axis=0)
-        round_off = 1e-13 * np.sqrt(len(scores)) * np.abs(scores).max(axis=0)
-        units.append(np.where(sizes > round_off, centred / np.maximum(sizes, 1e-300), 0.0))
-    return np.clip(np.einsum("ij,ij->j", *units), -1.0, 1.0)
 
 
 def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Solution:

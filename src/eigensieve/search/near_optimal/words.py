@@ -1,0 +1,188 @@
+"""What a list of near-optimal sets says, in sentences: the same in a terminal and on a page.
+
+A set is called a panel here, as in laboratories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...pencil.wording import ROUND_OFF, counted, percent, rounded_down
+from .sets import TIE, NearOptimalSets
+
+MAX_NAMES = 12
+MAX_EXCHANGES = 3
+SMALLEST = 1e-6  # a share below which completeness is not worth a number
+
+
+def describe(found: NearOptimalSets) -> list[str]:
+    """Five sentences or fewer: how many, which features, what can be exchanged or spared."""
+    sentences = (how_many, which_occur, which_in_all, which_exchanged, what_is_spared)
+    return [text for text in (sentence(found) for sentence in sentences) if text]
+
+
+def within(found: NearOptimalSets) -> str:
+    """'within 1 % of the best'."""
+    return f"within {share(found)} of the best" if found.within else "as good as the best"
+
+
+def share(found: NearOptimalSets) -> str:
+    """What may be lost: '1 %'."""
+    return f"{100 * found.within:.6g} %"
+
+
+def loss(value: float) -> str:
+    """What a panel loses: '0.3 %', or 'nothing'."""
+    return "nothing" if value <= ROUND_OFF else percent(value)
+
+
+def how_many(found: NearOptimalSets) -> str:
+    """The number of panels, and whether that is all of them."""
+    n, features = found.n_sets, counted(found.k, "feature")
+    allowed = "allowed " if is_constrained(found) else ""
+    if found.is_complete and n == 1:
+        return f"No other {allowed}panel of {features} is {within(found)}: proved."
+    are = f"{counted(n, f'{allowed}panel')} of {features} {'is' if n == 1 else 'are'}"
+    if found.is_complete and not found.within:
+        return f"{are} equally good, and none is better: proved."
+    if found.is_complete:
+        return f"{are} {within(found)}, the best included: proved.{_ties(found)}"
+    known = found.complete_within
+    if known is None:
+        more = "there may be more, and better ones"
+        return f"At least {are} {within(found)} found, itself included; {more}.{_ties(found)}"
+    nearly_all = rounded_down(100 * known) if known > SMALLEST else "0"
+    missing = "none that loses less than " + f"{nearly_all} % is missing"
+    if nearly_all == "0":
+        missing = "none is better than the first"
+    return f"At least {are} {within(found)}, the best included; {missing}.{_ties(found)}"
+
+
+def _ties(found: NearOptimalSets) -> str:
+    tied = int(np.sum(found.losses <= TIE))
+    if tied < 2:
+        return ""
+    return f" {'All' if tied == found.n_sets else f'The first {tied:,}'} are equally good."
+
+
+def which_occur(found: NearOptimalSets) -> str:
+    """How many features occur, and how many never do."""
+    p = found.n_features
+    n_in = int(np.count_nonzero(found.frequency))
+    rest = p - n_in
+    if found.is_complete:
+        if found.n_sets == 1:
+            return ""
+        if not rest:
+            return "Every feature occurs in at least one of them."
+        none = "the other one is" if rest == 1 else f"the other {rest:,} are"
+        return f"{n_in:,} of the {counted(p, 'feature')} occur in them, {none} in none: proved."
+    occur = f"{n_in:,} of the {counted(p, 'feature')} occur in those listed"
+    never = found.never.size
+    if not rest:
+        return f"{occur}."
+    if not never:
+        return f"{occur}; whether others could is not known."
+    proved = f"{never:,} {'is' if never == 1 else 'are'} in none {within(found)}: proved"
+    if never == rest:
+        return f"{occur}; the other {proved}."
+    return f"{occur}; {proved}. Of the other {rest - never:,} it is not known."
+
+
+def which_in_all(found: NearOptimalSets) -> str:
+    """The features that no panel does without."""
+    if found.n_sets == 1:
+        return ""
+    always = np.flatnonzero(found.frequency >= 1.0)
+    if not always.size:
+        return f"No feature is in all of {'them' if found.is_complete else 'those listed'}."
+    are = f"{counted(always.size, 'feature')} {'is' if always.size == 1 else 'are'} in all of"
+    kept = np.intersect1d(always, list(found.problem.get("include") or ())).size
+    by_user = f" ({kept:,} kept in by the user)" if kept else ""
+    if found.is_complete:
+        return f"{are} them{by_user}: {named(found, always)}."
+    text = f"{are} those listed{by_user}: {named(found, always)}"
+    if found.core.size == always.size:
+        return f"{text}; proved for every panel {within(found)}."
+    if found.core.size:
+        return f"{text}; proved for every panel {within(found)}: {named(found, found.core)}."
+    return f"{text}."
+
+
+def which_exchanged(found: NearOptimalSets) -> str:
+    """The features that take each other's place most often."""
+    top = found.exchanges[:MAX_EXCHANGES]
+    if not top:
+        return ""
+    pairs = [
+        f"{found.name_of(pair.one)} and {found.name_of(pair.other)} "
+        f"({counted(pair.n_pairs, 'pair of panels', 'pairs of panels')})"
+        for pair in top
+    ]
+    often = " most often" if len(found.exchanges) > len(top) else ""
+    return f"Features that{often} take each other's place: {'; '.join(pairs)}."
+
+
+def what_is_spared(found: NearOptimalSets) -> str:
+    """Which features of the best panel can be done without, one at a time."""
+    places = {j: found.without(j) for j in found.sets[0].tolist()}
+    costs = [float(found.losses[place]) for place in places.values() if place is not None]
+    if not costs:
+        return ""
+    low, high = loss(min(costs)), loss(max(costs))
+    price = f"at a loss of {low}" if low == high else f"at a loss of {low} to {high}"
+    if high == "nothing":
+        price = "without loss"
+    spared = counted(len(costs), "feature")
+    text = f"{spared} of the best panel can be left out, one at a time, {price}"
+    needed = len(places) - len(costs)
+    if not needed:
+        return f"{text}."
+    other = "the other one" if needed == 1 else "any of the others"
+    if found.is_complete:
+        return f"{text}; without {other} no panel is {within(found)}."
+    return f"{text}; none of those listed does without {other}."
+
+
+def without(found: NearOptimalSets, feature: int) -> str:
+    """What a panel without this feature loses, in a sentence; the features are in the list."""
+    name = found.name_of(feature)
+    place = found.without(feature)
+    if place is not None:
+        n = int(np.count_nonzero(~(found.sets == feature).any(axis=1)))
+        which = f"{n:,} of the {found.n_sets:,} panels {'does' if n == 1 else 'do'}"
+        if place == 0:
+            return f"{which} without {name}, the best one among them."
+        best = "it is" if n == 1 else "the best of them is"
+        lost = loss(float(found.losses[place]))
+        return f"{which} without {name}; {best} number {place + 1:,} and loses {lost}."
+    if feature in set(map(int, found.problem.get("include") or ())):
+        return f"{name} was kept in by the user."
+    if found.is_complete or feature in found.core:
+        return f"No panel {within(found)} does without {name}: proved."
+    return f"None of the panels listed does without {name}."
+
+
+def is_constrained(found: NearOptimalSets) -> bool:
+    """Whether the user has ruled out panels, by constraints of any kind."""
+    asked = found.problem
+    kept = any(len(asked.get(name, ())) > 0 for name in ("include", "exclude"))
+    return kept or asked.get("constraints") is not None
+
+
+def place_of(found: NearOptimalSets, support: Iterable[int]) -> int | None:
+    """Where a set is in the list; None if it is not there."""
+    wanted = np.sort(np.array(list(support), dtype=np.intp))
+    if wanted.size != found.k:
+        return None
+    rows = np.flatnonzero((found.sets == wanted).all(axis=1))
+    return int(rows[0]) if rows.size else None
+
+
+def named(found: NearOptimalSets, features: Iterable[int]) -> str:
+    """Names, a dozen at most."""
+    names = [found.name_of(int(j)) for j in features]
+    more = len(names) - MAX_NAMES
+    return f"{', '.join(names[:MAX_NAMES])} and {more:,} more" if more > 0 else ", ".join(names)
