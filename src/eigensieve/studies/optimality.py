@@ -96,6 +96,11 @@ class Judge:
     exclude: tuple[int, ...]
     settings: tuple[Any, ...] | None = None
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is asked of a set, as `near_optimal` takes it."""
+        return {"criterion": self.criterion, "include": self.include, "exclude": self.exclude}
+
     @classmethod
     def of(cls, model: Any, Z: np.ndarray, y: np.ndarray) -> Judge:
         """The model's own pencil, if it is a SparseLDA; else the one of its default settings."""
