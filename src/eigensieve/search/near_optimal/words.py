@@ -34,8 +34,10 @@ def share(found: NearOptimalSets) -> str:
 
 
 def loss(value: float) -> str:
-    """What a panel loses: '0.3 %', or 'nothing'."""
-    return "nothing" if value <= ROUND_OFF else percent(value)
+    """What a panel loses: '0.32 %', or 'nothing'."""
+    if value <= ROUND_OFF:
+        return "nothing"
+    return f"{100 * value:.2f} %" if value >= 5e-5 else percent(value)
 
 
 def how_many(found: NearOptimalSets) -> str:
@@ -100,7 +102,10 @@ def which_in_all(found: NearOptimalSets) -> str:
         return f"No feature is in all of {'them' if found.is_complete else 'those listed'}."
     are = f"{counted(always.size, 'feature')} {'is' if always.size == 1 else 'are'} in all of"
     kept = np.intersect1d(always, list(found.problem.get("include") or ())).size
-    by_user = f" ({kept:,} kept in by the user)" if kept else ""
+    by_user = ""
+    if kept:
+        some = f"{kept:,} of them " if kept < always.size else ""
+        by_user = f" ({some}kept in by the user)"
     if found.is_complete:
         return f"{are} them{by_user}: {named(found, always)}."
     text = f"{are} those listed{by_user}: {named(found, always)}"
