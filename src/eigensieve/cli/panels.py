@@ -189,6 +189,7 @@ def write_panels(stage: Path, listing: Listing, target: str) -> None:
     """The tables and the page."""
     from ..report.panels import render_panels
     from ..report.shared import write_report
+    from ..search.near_optimal.words import within
     from ._outputs import command_line
 
     found, y = listing.found, listing.data.y
@@ -201,7 +202,7 @@ def write_panels(stage: Path, listing: Listing, target: str) -> None:
         ("Search", f"{counted(found.n_nodes, 'node')}; {found.status}"),
         ("Command", command_line()),
     ]
-    title = f"“{target}”: panels of {found.k} features as good as the best one"
+    title = f"“{target}”: panels of {counted(found.k, 'feature')} {within(found)}"
     html = render_panels(found, title=title, about=about, notes=listing.data.notes)
     write_report(html, stage / PANELS_PAGE)
 

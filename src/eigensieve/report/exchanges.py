@@ -74,12 +74,11 @@ class ExchangeDisplay:
             ax.plot(*place, marker="o" if j in best else "s", ms=6, color=face, ls="none")
             is_left = np.cos(angle) < -1e-9
             turn = np.degrees(angle) + (180 if is_left else 0)
-            plain(
-                ax.text(
-                    1.09 * place[0], 1.09 * place[1], name, size=8, color=INK, rotation=turn, va="center",
-                    ha="right" if is_left else "left", rotation_mode="anchor",
-                )
+            text = ax.text(
+                *(1.09 * place).tolist(), name, size=8, color=INK, rotation=turn, va="center",
+                ha="right" if is_left else "left", rotation_mode="anchor",
             )  # fmt: skip
+            plain(text)
 
 
 def _around(edges: Any) -> list[int]:

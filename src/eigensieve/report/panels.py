@@ -104,7 +104,7 @@ def render_panels(
         findings=section["facts"][1:],
         cards=cards,
         methods=[(term, printable(text)) for term, text in about],
-        near=section,
+        near=section | {"facts": []},  # they are above
         criteria=CRITERION_NAMES,
         notes=[printable(note) for note in notes],
     )
@@ -112,6 +112,10 @@ def render_panels(
 
 def _text(sentence: str) -> str:
     return printable(sentence).replace(" %", "\u00a0%")
+
+
+def _lost(found: NearOptimalSets, place: int) -> str:
+    return _text(say.loss(float(found.losses[place]))).replace("nothing", "none")
 
 
 def _about_selected(study: Study, found: NearOptimalSets) -> list[str]:
@@ -183,7 +187,7 @@ def _rows(
         rows.append(
             {
                 "rank": i + 1,
-                "loss": _text(say.loss(float(found.losses[i]))),
+                "loss": _lost(found, i),
                 "stability": None if stability is None else float(stability[i]),
                 "features": " ".join(map(str, members)),
                 "has": [j in set(members) for j in columns],
@@ -211,7 +215,7 @@ def _do_without(found: NearOptimalSets) -> list[dict[str, Any]]:
             other = set(found.sets[place].tolist())
             leaving = sorted(best - other - {j})
             row |= {
-                "loss": _text(say.loss(float(found.losses[place]))),
+                "loss": _lost(found, place),
                 "entering": _some([printable(found.name_of(i)) for i in sorted(other - best)]),
                 "leaving": _some([printable(found.name_of(i)) for i in leaving]),
             }

@@ -101,7 +101,7 @@ def which_in_all(found: NearOptimalSets) -> str:
     if not always.size:
         return f"No feature is in all of {'them' if found.is_complete else 'those listed'}."
     are = f"{counted(always.size, 'feature')} {'is' if always.size == 1 else 'are'} in all of"
-    kept = np.intersect1d(always, list(found.problem.get("include") or ())).size
+    kept = np.intersect1d(always, kept_in(found)).size
     by_user = ""
     if kept:
         some = f"{kept:,} of them " if kept < always.size else ""
@@ -137,7 +137,9 @@ def what_is_spared(found: NearOptimalSets) -> str:
     if not costs:
         return ""
     low, high = loss(min(costs)), loss(max(costs))
-    price = f"at a loss of {low}" if low == high else f"at a loss of {low} to {high}"
+    price = f"at a loss of {low}"
+    if low != high:
+        price = f"at a loss of {low.replace('nothing', '0')} to {high}"
     if high == "nothing":
         price = "without loss"
     spared = counted(len(costs), "feature")
@@ -163,11 +165,16 @@ def without(found: NearOptimalSets, feature: int) -> str:
         best = "it is" if n == 1 else "the best of them is"
         lost = loss(float(found.losses[place]))
         return f"{which} without {name}; {best} number {place + 1:,} and loses {lost}."
-    if feature in set(map(int, found.problem.get("include") or ())):
+    if feature in kept_in(found):
         return f"{name} was kept in by the user."
     if found.is_complete or feature in found.core:
         return f"No panel {within(found)} does without {name}: proved."
     return f"None of the panels listed does without {name}."
+
+
+def kept_in(found: NearOptimalSets) -> list[int]:
+    """The features that the user wants in every panel."""
+    return [int(j) for j in found.problem.get("include", ())]
 
 
 def is_constrained(found: NearOptimalSets) -> bool:
