@@ -33,8 +33,8 @@ def make_list(
     counts = np.bincount(sets.ravel(), minlength=p)
     best = Solution(
         support=sets[0], loadings=np.eye(sets.shape[1])[:, :1], values=np.array([2.0]),
-        objective=2.0, bound=2.0, status=Status.OPTIMAL, solver="by hand", criterion="trace", n_features=p,
-        scale=1.0,
+        objective=2.0, bound=2.0, status=Status.OPTIMAL, solver="by hand",
+        criterion="trace", n_features=p, scale=1.0,
     )  # fmt: skip
     threshold = 2.0 * (1 - within)
     return NearOptimalSets(

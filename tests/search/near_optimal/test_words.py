@@ -47,22 +47,22 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
         (
             make_list(*ABC, losses=[0, 0, 0], bound=0.995, complete=False),
             (
-                "At least 3 panels of 3 features are within 1 % of the best, the best included; none "
-                "that loses less than 0.5 % is missing. All are equally good."
+                "At least 3 panels of 3 features are within 1 % of the best, the best included; "
+                "none that loses less than 0.5 % is missing. All are equally good."
             ),
         ),
         (
             make_list(*ABC, **CUT),
             (
-                "At least 3 panels of 3 features are within 1 % of the best, the best included; none "
-                "is better than the first."
+                "At least 3 panels of 3 features are within 1 % of the best, the best included; "
+                "none is better than the first."
             ),
         ),
         (
             make_list(*ABC, bound=1.2, **CUT),
             (
-                "At least 3 panels of 3 features are within 1 % of the best found, itself included; "
-                "there may be more, and better ones."
+                "At least 3 panels of 3 features are within 1 % of the best found, itself "
+                "included; there may be more, and better ones."
             ),
         ),
         (
@@ -102,8 +102,8 @@ def test_how_many(found, expected) -> None:
         (
             make_list(*ABC, **CUT | {"never": [5, 6, 7]}),
             (
-                "5 of the 8 features occur in those listed; the other 3 are in none within 1 % of the "
-                "best: proved."
+                "5 of the 8 features occur in those listed; the other 3 are in none within 1 % of "
+                "the best: proved."
             ),
         ),
     ],
@@ -179,15 +179,15 @@ def test_exchanges(found, expected) -> None:
         (
             make_list("abc", "abd", "ade", losses=[0, 0.0012, 0.008]),
             (
-                "2 features of the best panel can be left out, one at a time, at a loss of 0.12 % to "
-                "0.80 %; without the other one no panel is within 1 % of the best."
+                "2 features of the best panel can be left out, one at a time, at a loss of 0.12 % "
+                "to 0.80 %; without the other one no panel is within 1 % of the best."
             ),
         ),
         (
             make_list("abc", "abd", losses=[0, 0.0012], **CUT),
             (
-                "1 feature of the best panel can be left out, one at a time, at a loss of 0.12 %; none "
-                "of those listed does without any of the others."
+                "1 feature of the best panel can be left out, one at a time, at a loss of 0.12 %; "
+                "none of those listed does without any of the others."
             ),
         ),
         (
@@ -197,8 +197,8 @@ def test_exchanges(found, expected) -> None:
         (
             make_list("ab", "ac", "bd", losses=[0, 0, 0.00002]),
             (
-                "2 features of the best panel can be left out, one at a time, at a loss of nothing to "
-                "0.001 %."
+                "2 features of the best panel can be left out, one at a time, at a loss of 0 to "
+                "0.002 %."
             ),
         ),
     ],
