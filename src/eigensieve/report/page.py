@@ -49,7 +49,7 @@ def render_study(
     near = panels.of_study(study)
     return render_page(
         "study.html.j2",
-        scripts=[*[SCRIPT][: len(study.ks) > 1], *[panels.SCRIPT][: near is not None]],
+        scripts=[*[SCRIPT][: len(study.ks) > 1], *([] if near is None else near["scripts"])],
         title=printable(title or describe(study)),
         notices=[printable(words.upper_first(text)) for text in study.unfinished],
         study=study,

@@ -5,16 +5,16 @@
   var all = document.getElementById("panels-all");
   var rows = Array.from(section.querySelectorAll("tr[data-features]"));
   var buttons = [];
-  function show(chosen) {
-    var feature = chosen && chosen.dataset.feature;
+  function show(pressed) {
+    var feature = pressed && pressed.dataset.feature;
     rows.forEach(function (row) {
       row.hidden = feature !== null && row.dataset.features.split(" ").includes(feature);
     });
     buttons.forEach(function (button) {
       button.setAttribute("aria-pressed", String(button.parentNode.dataset.feature === feature));
     });
-    said.textContent = chosen ? chosen.dataset.says : said.dataset.says;
-    all.disabled = !chosen;
+    said.textContent = pressed ? pressed.dataset.says : said.dataset.says;
+    all.disabled = !pressed;
   }
   section.querySelectorAll("[data-feature]").forEach(function (name) {
     var button = document.createElement("button");

@@ -55,6 +55,7 @@ def show(
     place = None if chosen is None else say.place_of(found, chosen)
     return {
         "found": found,
+        "scripts": [SCRIPT][: found.n_sets > 1],  # of one panel there is nothing to show
         "share": _text(say.share(found)),
         "facts": [_text(sentence) for sentence in say.describe(found)] + _stable(stability),
         "columns": [_feature(found, j) for j in columns],
@@ -97,7 +98,7 @@ def render_panels(
     ]
     return render_page(
         "panels_page.html.j2",
-        scripts=[SCRIPT],
+        scripts=section["scripts"],
         title=printable(title),
         notices=[],
         lead=section["facts"][:1],
