@@ -8,12 +8,15 @@ import numpy as np
 from scipy import optimize, sparse
 
 from ..errors import InputError
-from .limits import Limits
+from .limits import FREE, IN, Limits
 
 # A conflict is looked for among so many rules at most.
 MAX_RULES = 60
 # Seconds that the search for a set may take.
 SECONDS = 20.0
+# How near to the largest sum a set is to come.
+NEAR = 0.01
+TINY = 1e-9
 INFEASIBLE = 2  # scipy's status
 
 
@@ -24,6 +27,8 @@ def heaviest_allowed(
 
     With an integer program: exact for whether there is one, near to exact for the sum.
     """
+    if gains is None and (packed := _packed(limits, k, include)) is not None:
+        return packed
     gains = np.zeros(limits.size) if gains is None else gains
     found = _solve(limits, np.arange(limits.most.size), (k, k), include, -gains)
     if found is not None and not limits.allows(found):  # the solver allows for some rounding
@@ -42,6 +47,27 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
         f"no set of {k} features{forced} keeps all limits; these cannot hold together: "
         f"{rules}{_advice(limits, k, include)}"
     )
+
+
+def _packed(limits: Limits, k: int, include: np.ndarray) -> np.ndarray | None:
+    """Some allowed set, if the features that weigh least make one: nearly always, and at once."""
+    state = np.zeros(limits.size, dtype=np.int8)
+    state[include] = IN
+    share = np.maximum(limits.most, limits.slack) + limits.slack
+    burden = limits.rows.T @ (1.0 / np.maximum(share, TINY))
+    for j in np.argsort(burden, kind="stable").tolist():
+        if np.count_nonzero(state == IN) >= k:
+            break
+        if state[j] != FREE:
+            continue
+        trial = state.copy()
+        trial[j] = IN
+        narrowed = limits.narrow(trial, k)
+        if narrowed is None:
+            return None
+        state = narrowed
+    found = np.flatnonzero(state == IN)
+    return found if found.size == k and limits.allows(found) else None
 
 
 def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
@@ -86,7 +112,7 @@ def _solve(
         integrality=np.ones(p),
         bounds=optimize.Bounds(least, np.ones(p)),
         constraints=constraints,
-        options={"time_limit": SECONDS},
+        options={"time_limit": SECONDS, "mip_rel_gap": 0.0 if price is None else NEAR},
     )
     if found.x is None and found.status != INFEASIBLE:
         raise InputError(

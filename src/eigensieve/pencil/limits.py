@@ -113,9 +113,24 @@ class Limits:
         state, before = state.copy(), b""
         while state.tobytes() != before:
             before = state.tobytes()
-            if not all(self._narrow_by(c, state, k) for c in range(self.most.size)):
+            if not all(self._narrow_by(c, state, k) for c in self._telling(state, k)):
                 return None
         return state
+
+    def _telling(self, state: np.ndarray, k: int) -> list[int]:
+        """The rows that may decide something: where the sum can come near to what is allowed."""
+        free, inside = (state == FREE).astype(float), (state == IN).astype(float)
+        need, u = k - inside.sum(), free.sum()
+        sums = self.rows @ inside + self._negative @ free
+        n_negative, n_members = (self._negative != 0) @ free, (self.rows != 0) @ free
+        largest = np.maximum(self._heaviest, -self._lightest)
+        is_quiet = sums + largest <= self.most + self.slack
+        is_quiet &= (need > n_negative) & (u - n_members > need - n_negative)
+        return np.flatnonzero(~is_quiet).tolist()
+
+    @cached_property
+    def _negative(self) -> sparse.csr_array:
+        return self.rows.minimum(0.0).tocsr()
 
     def _narrow_by(self, c: int, state: np.ndarray, k: int) -> bool:
         """Decide by one row, in place; whether it leaves a set."""
@@ -157,6 +172,11 @@ class Limits:
     def _heaviest(self) -> np.ndarray:
         """The largest weight of every row; 0 at least, that of features outside it."""
         return np.asarray(self.rows.max(axis=1).toarray()).ravel().clip(0.0)
+
+    @cached_property
+    def _lightest(self) -> np.ndarray:
+        """The least weight of every row; 0 at most."""
+        return np.asarray(self.rows.min(axis=1).toarray()).ravel().clip(max=0.0)
 
     def charge(self, prices: np.ndarray, k: int) -> np.ndarray:
         """What every feature of a set of k pays if row c costs prices_c >= 0 for its weight.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,6 +53,19 @@ class Target:
         if not self._is_log:
             return value
         return math.expm1(min(value, LARGEST_EXPONENT))
+
+    # What a search tells a target that lists sets: see search/near_optimal/listing.py.
+
+    @property
+    def lists(self) -> bool:
+        """Whether it is after all sets above the cut, not the best of them."""
+        return False
+
+    def collect(self, sets: np.ndarray) -> None:
+        """Sets above the cut, by the indices of the problem, each met once."""
+
+    def end(self, features: np.ndarray, states: Sequence[np.ndarray]) -> None:
+        """The search has ended; the states of these features in the nodes that are open."""
 
     def report(self, budget: Budget, solver: str, value: float, bound: float, n_nodes: int) -> None:
         """Tell how far a search is."""

@@ -14,6 +14,7 @@ from ...pencil.criteria import EPS
 from ...pencil.grading import is_graded
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
+from ..score_sets import score_places
 from ..secular import TIE, first_max
 from ..solver import Solver
 from ..target import LARGEST_EXPONENT
@@ -36,7 +37,7 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     at_most = _ceilings(problem)
     best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
-        scores = _scores(A, B, batch, problem.criterion)
+        scores = score_places(A, B, batch, problem.criterion)
         i = first_max(scores)
         if best_set is None or scores[i] > best + TIE * abs(best):
             best, best_set = float(scores[i]), batch[i]
@@ -95,22 +96,6 @@ def _batches(problem: Problem, choose: np.ndarray, r: int) -> Iterator[np.ndarra
             array = array[[problem.fills_quota(s) for s in array]]
         if len(array):
             yield array
-
-
-def _scores(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> np.ndarray:
-    """The criterion of many sets of equal size at once."""
-    rows, columns = sets[:, :, None], sets[:, None, :]
-    A_S, B_S = A[rows, columns], B[rows, columns]
-    if criterion == "logdet":
-        both = A_S + B_S
-        sizes = np.diagonal(both, axis1=1, axis2=2)
-        both /= np.sqrt(sizes[:, :, None] * sizes[:, None, :])  # graded ones keep their digits
-        logs = np.linalg.slogdet(both)[1] - np.linalg.slogdet(B_S)[1]
-        return logs + np.log(np.diag(A + B))[sets].sum(axis=1)
-    if criterion == "trace":
-        return np.trace(np.linalg.solve(B_S, A_S), axis1=1, axis2=2)
-    L_inverse = np.linalg.inv(np.linalg.cholesky(B_S))
-    return np.linalg.eigvalsh(L_inverse @ A_S @ L_inverse.transpose(0, 2, 1))[:, -1]
 
 
 SOLVER = Solver(

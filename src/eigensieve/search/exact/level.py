@@ -12,6 +12,7 @@ import numpy as np
 
 from ...pencil.budget import Budget
 from ...pencil.criteria import EPS, spd_inverse, surely_below
+from ...pencil.limits import Limits
 from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem
 from ..target import FREE, start_state
@@ -29,6 +30,9 @@ class LevelTree:
     name: str
     # raised when the search is to end, for nodes that take long
     stop = np.zeros(1, dtype=np.int8)
+    # whether all sets above the level are wanted; what sets must keep
+    lists = False
+    limits: Limits | None = None
 
     def __init__(self, problem: Problem, features: np.ndarray) -> None:
         self.features = features
@@ -42,6 +46,13 @@ class LevelTree:
         self.B = small.B * np.outer(d, d)
         self.least_B = _least(problem.pencil, self.B)
         self.reach = _reach(problem.pencil, self.B, self.least_B)
+
+    @property
+    def goes_through(self) -> bool:
+        """Whether a part of a set that exceeds the level is not enough: all sets are to be met, or
+        not every completion is allowed.
+        """
+        return self.lists or self.limits is not None
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
         state = start_state(self.problem)[self.features]

@@ -40,7 +40,8 @@ WIDE_ROUND = 64
 WORTH_SENDING = 0.05
 # Into how many parts a round is cut for each thread of a cluster.
 PARTS = 2
-# With more open nodes than this the search goes deep rather than wide, to save memory.
+# With more open nodes than this the search goes deep rather than wide, to save memory: it takes
+# those with the lowest bounds, which have least below them.
 CROWD = 20_000
 
 
@@ -68,6 +69,7 @@ class Expansion:
         incumbent, or None
     cut : the largest bound with which a node was closed
     work : about the arithmetic it took, see `Budget.spend`
+    sets : array (m, k), all sets above the cut that were met, where they are to be listed
     """
 
     n_nodes: int
@@ -75,6 +77,7 @@ class Expansion:
     support: np.ndarray | None
     cut: float
     work: float
+    sets: np.ndarray | None = None
 
 
 Expanded = tuple[Expansion, np.ndarray]  # with the counts of the audit
@@ -187,7 +190,9 @@ class Search:
             self._push(root._replace(bound=min(root.bound, bound)))
         with _threads(self.options.n_threads) as each:
             stopped = self._rounds(each)
-        self.coverage.check([self._sizes(node) for _, _, node in self._heap])
+        nodes = [node for _, _, node in self._heap]
+        self.coverage.check([self._sizes(node) for node in nodes])
+        self.target.end(self.tree.features, [node.state for node in nodes])
         closed = max(self._cut, self.target.cut(self._value))
         proved = max(closed, -self._heap[0][0]) if self._heap else closed
         return Outcome(self._support, self._value, min(proved, bound), self.n_nodes, stopped)
@@ -201,7 +206,7 @@ class Search:
             if stopped is not None:
                 return stopped
             size = self._affordable(ROUND if n_rounds < MAX_SMALL_ROUNDS else WIDE_ROUND)
-            batch = [heapq.heappop(self._heap)[2] for _ in range(min(size, len(self._heap)))]
+            batch = self._take(min(size, len(self._heap)))
             self.tree.prepare(batch, self.budget)
             found = []
             for node, result in zip(batch, self._expand_all(batch, each)):
@@ -216,6 +221,14 @@ class Search:
             self.coverage.close(*self._sizes(node))
         self._heap.clear()
         return None
+
+    def _take(self, size: int) -> list[Node]:
+        """The nodes of a round, out of those that are open."""
+        if len(self._heap) <= CROWD:
+            return [heapq.heappop(self._heap)[2] for _ in range(size)]
+        self._heap.sort()  # which is a heap, too
+        taken, self._heap[-size:] = self._heap[-size:], []
+        return [node for _, _, node in taken]
 
     def _affordable(self, size: int) -> int:
         """As many nodes as the work that is left is likely to be enough for."""
@@ -272,6 +285,8 @@ class Search:
             self._cut = max(self._cut, expansion.cut)
             for node in expansion.open:
                 self._push(node)
+            if expansion.sets is not None:
+                self.target.collect(expansion.sets)
         sets = [e.support for e, _ in found if e.support is not None]
         for support in sorted(sets, key=lambda S: tuple(sorted(S))):
             self._offer(support)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...errors import OptionError
+from ...errors import InputError, OptionError
 from ...pencil.budget import Budget, Callback
 from ...pencil.checks import check_k, check_number
 from ...pencil.constraints import take_constraints
@@ -17,9 +17,20 @@ from ...pencil.pencil import Pencil
 from ...pencil.problem import Problem, check_pencil, make_problem
 from ...pencil.solution import Status
 from ..auto import check_effort
+from ..exact.perspective.prices import without_quota
+from ..exact.perspective.relaxation import one_blas_thread
+from ..exact.tree import Known, SearchOptions
 from ..proof.proof import ProofRequest
-from ..solve import check_shared
+from ..solve import check_shared, find_solvers, solve_problem
+from ..solver import Solver
+from ..target import Outcome
+from .listing import ListTarget
 from .sets import TIE, NearOptimalSets
+
+# The search first takes this share of what is asked for. Where so many of the sets that are wanted
+# are found then it takes twice the share, and so on: a list that is to be cut needs no more.
+FIRST_SHARE = 0.25
+MANY = 0.02
 
 
 def near_optimal(
@@ -86,49 +97,149 @@ def near_optimal(
     check_number(within, "within", 0.0, 1.0, "a share from 0 to 1; 0.01 is one percent")
     check_k(max_sets, "max_sets")
     pencil = check_pencil(pencil).in_memory_if_small()
-    about = {
+    about: dict[str, Any] = {
         "k": k, "criterion": criterion, "include": include, "exclude": exclude,
         "constraints": asked,
     }  # fmt: skip
     problem = make_problem(pencil, **about)
     budget = Budget(time_limit, callback=callback)
     budget.allow(check_effort(effort))
-    check_shared(random_state, n_jobs, client)
+    shared = check_shared(random_state, n_jobs, client)
     own = None if pencil.recipe is None else pencil.recipe.names
     called = own if names is None else tuple(map(str, names))
-    found = _list_by_enumeration(problem, within, max_sets, budget)
+    found = _find_all(problem, within, max_sets, budget, shared)
     return replace(found, names=called, problem=about)
 
 
-def _list_by_enumeration(
-    problem: Problem, within: float, max_sets: int, budget: Budget
+def _find_all(
+    problem: Problem, within: float, max_sets: int, budget: Budget, shared: dict[str, Any]
 ) -> NearOptimalSets:
-    """Stands in until the search is there: every set."""
-    import itertools
+    """All sets that reach the threshold, by a search from the best one that greedy search finds."""
+    own = {name: value for name, value in shared.items() if name == "random_state"}
+    start = solve_problem(problem, "greedy", budget, shared=own, options={})
+    support = np.searchsorted(problem.to_original, start.support)
+    found = _prepare(problem, support, within, max_sets, budget)
+    is_small = found.n_missing <= 1
+    outcome = _try_each(found) if is_small else _search(found, budget, shared)
+    return _result(problem, found, outcome, budget)
 
-    every = [
-        (problem.score(S), S)
-        for S in itertools.combinations(range(problem.pencil.size), problem.k)
-        if set(problem.include) <= set(S) and problem.allows(S)
-    ]
-    every.sort(key=lambda pair: (-pair[0], pair[1]))
-    best = problem.solution(every[0][1], budget, status=Status.OPTIMAL, solver="exhaustive")
-    best = replace(best, bound=best.objective, status=Status.OPTIMAL)
-    unit = max(abs(best.objective), problem.unit)
-    threshold = best.objective - within * unit
-    listed = [pair for pair in every if pair[0] >= threshold - TIE * unit]
-    kept = listed[:max_sets]
-    sets = problem.to_original[np.array([S for _, S in kept])]
-    counts = np.bincount(sets.ravel(), minlength=problem.n_features)
+
+@dataclass(frozen=True, eq=False)
+class _Ground:
+    """The target of a search, which may be about some of the features, and where it starts."""
+
+    target: ListTarget
+    support: np.ndarray
+    bound: float = np.inf
+
+    @property
+    def n_missing(self) -> int:
+        """How many features are to be chosen; 0 if there is a single set."""
+        problem = self.target.asked
+        return 0 if problem.k == problem.pencil.size else problem.k - problem.include.size
+
+
+def _prepare(
+    problem: Problem, support: np.ndarray, within: float, max_sets: int, budget: Budget
+) -> _Ground:
+    """Of a table on disk only the columns that a set of the list may hold are searched."""
+    if not _seeks_eigenvalue(problem):
+        problem = without_quota(problem)
+    target = ListTarget(problem, budget.gap_tol, within, max_sets, problem.score(support))
+    if problem.pencil.in_memory:
+        return _Ground(target, support)
+    value = target.problem.score(support)
+    screen = _solver(problem).screen
+    assert screen is not None
+    bound, left = screen(target.problem, support, target.cut(value), budget)
+    streamed = problem.pencil.factors
+    if not streamed.can_load(left.size):
+        raise InputError(
+            f"{left.size:,} columns may be in a set of the list, more than fit into memory; lower "
+            "within or k, or give the table in memory"
+        )
+    part = problem.among(left, streamed.load(left))
+    own = ListTarget(part, budget.gap_tol, within, max_sets, target.best)
+    return _Ground(own, np.searchsorted(left, support), bound)
+
+
+def _seeks_eigenvalue(problem: Problem) -> bool:
+    return problem.criterion == "lambda_max" and not problem.pencil.is_rank_one
+
+
+def _solver(problem: Problem) -> Solver:
+    """The search that can list: by levels for the largest eigenvalue, else by the relaxation."""
+    return find_solvers()["dominance" if _seeks_eigenvalue(problem) else "perspective"]
+
+
+def _try_each(ground: _Ground) -> Outcome:
+    """All sets, where one feature is missing at most."""
+    target, problem = ground.target, ground.target.asked
+    others = np.setdiff1d(problem.features, problem.include)
+    sets = problem.features[None]
+    if problem.k < problem.pencil.size:
+        include = np.tile(problem.include, (others.size, 1))
+        sets = np.sort(np.column_stack([include, others]), axis=1) if ground.n_missing else include
+    allowed = np.unique([S for S in sets if problem.allows(S)], axis=0)
+    target.collect(allowed)
+    target.end(problem.features, [])
+    value = target.problem.score(ground.support)
+    return Outcome(ground.support, value, -np.inf, len(allowed), None)
+
+
+def _search(ground: _Ground, budget: Budget, shared: dict[str, Any]) -> Outcome:
+    target = ground.target
+    search = _solver(target.asked).search
+    assert search is not None
+    options = SearchOptions(known=Known(ground.support, ground.bound), **shared)
+    asked, bound, share = target.within, np.inf, FIRST_SHARE
+    with budget.interruptible(), one_blas_thread():
+        while True:
+            target.aim(share * asked)
+            outcome = search(target, budget, options)
+            bound = outcome.bound = min(bound, outcome.bound)
+            if share == 1.0 or outcome.stopped is not None or target.is_cut:
+                break
+            share = min(2 * share, 1.0) if len(target.sets) > MANY * target.max_sets else 1.0
+    target.aim(asked)
+    return outcome
+
+
+def _result(asked: Problem, ground: _Ground, outcome: Outcome, budget: Budget) -> NearOptimalSets:
+    target = ground.target
+    problem = target.asked
+    # where the search had no time to meet it, or ended at its root
+    target.collect(np.sort(outcome.support)[None])
+    target.trim()
+    order = target.order()
+    sets, scores = problem.to_original[target.sets[order]], target.scores[order]
+    bound = -np.inf if ground.n_missing <= 1 else target.proved(outcome.bound)
+    bound = max(bound, target.dropped)
+    is_complete = bound < target.threshold - TIE * target.unit / 2
+    status = Status.OPTIMAL if is_complete else outcome.stopped or Status.GAP_LIMIT
+    best = asked.solution(
+        np.searchsorted(asked.to_original, sets[0]),
+        budget,
+        status=Status.GAP_LIMIT if status is Status.OPTIMAL else status,
+        solver=_solver(problem).name,
+        bound=max(bound, float(scores[0])) if is_complete or np.isfinite(bound) else bound,
+        n_nodes=outcome.n_nodes,
+    )
+    never, core = np.ones(asked.n_features, dtype=bool), np.zeros(asked.n_features, dtype=bool)
+    never[problem.to_original[target.may_hold]] = False
+    core[problem.to_original[target.holds]] = True
     return NearOptimalSets(
         sets=sets,
-        scores=np.array([score for score, _ in kept]),
+        scores=scores,
         best=best,
-        within=within,
-        threshold=threshold,
-        bound=threshold if kept == listed else listed[max_sets][0],
-        is_complete=kept == listed,
-        status=Status.OPTIMAL if kept == listed else Status.ITERATION_LIMIT,
-        never=np.flatnonzero(counts == 0),
-        core=np.flatnonzero(counts == len(kept)),
+        within=target.within,
+        threshold=target.threshold,
+        level=target.level,
+        bound=bound,
+        is_complete=is_complete,
+        status=status,
+        never=np.flatnonzero(never),
+        core=np.flatnonzero(core),
+        seconds=budget.seconds,
+        n_nodes=outcome.n_nodes,
     )

@@ -36,16 +36,18 @@ class NearOptimalSets:
         How far below the best a score may be: 0.01 is one percent.
     threshold : float
         The least score that counts. Scores that differ from it by round-off (a billionth) count.
+    level : float
+        The least score that was looked for: the threshold, or where ``max_sets`` cut the list.
     bound : float
-        No set that is missing in the list scores more: at most the threshold if it is complete.
+        No set that is missing in the list scores more.
     is_complete : bool
         Whether every set that reaches the threshold is listed: proved.
     status : Status
-        Why the search ended. OPTIMAL: it is complete.
+        Why the search ended. OPTIMAL: the list is complete.
     never : feature indices
-        In no set that reaches the threshold: proved, whether or not the list is complete.
+        In no set that scores more than ``level``: proved, whether or not the list is complete.
     core : feature indices
-        In every set that reaches the threshold: proved, too.
+        In every set that scores more than ``level``: proved, too.
     names : tuple of str or None
         What all features are called, if that is known.
     seconds, n_nodes : what the search took
@@ -56,6 +58,7 @@ class NearOptimalSets:
     best: Solution
     within: float
     threshold: float
+    level: float
     bound: float
     is_complete: bool
     status: Status
@@ -70,6 +73,11 @@ class NearOptimalSets:
     def n_sets(self) -> int:
         """How many are listed; if the list is not complete there may be more."""
         return len(self.sets)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether more sets reach the threshold than were wanted."""
+        return self.level > self.threshold
 
     @property
     def k(self) -> int:

@@ -16,7 +16,7 @@ from ....pencil.problem import Problem
 from ....pencil.solution import Status
 from ... import spectral_bound
 from ...column_generation import among
-from ...greedy.start import best_of, resize
+from ...greedy.start import best_of, find_start, resize
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
 from ...spectral_bound import TraceBound, spectral_upper_bound
@@ -46,19 +46,27 @@ class DominanceTree(LevelTree):
     name = "dominance"
 
     def __init__(
-        self, problem: Problem, features: np.ndarray, stop: np.ndarray, relaxes: bool = False
+        self,
+        target: Target,
+        features: np.ndarray,
+        stop: np.ndarray,
+        relaxes: bool = False,
     ) -> None:
+        problem = target.problem
         super().__init__(problem, features)
-        self.stop = stop
+        self.stop, self.lists = stop, target.lists
+        self.limits = None if problem.limits is None else problem.limits.take(features)
         self.absorbs = relaxes or not problem.pencil.has_diagonal_B
 
     def expand(self, node: Node, order: Order, counts: np.ndarray) -> Expansion:
         level, step = order.cut / self.unit, order.step / self.unit
         work, better, doubt, state = 0.0, None, -np.inf, node.state
+        listed: list[np.ndarray] = []
         while True:
             look = Examination(self, level, state, counts, self.absorbs)
             found = look.run(node.warm)
             work, doubt = work + found.work, max(doubt, found.doubt)
+            listed += found.listed
             if found.better is None:
                 break
             better, state = self.features[found.better], found.state
@@ -71,8 +79,9 @@ class DominanceTree(LevelTree):
             for choice in (OUT, IN):
                 state = found.state.copy()
                 state[found.branch] = choice
-                left.append(Node(bound, state, found.warm))
-        return Expansion(1, left, better, cut, work)
+                left.append(Node(bound, state, found.warm or node.warm))
+        sets = self.features[np.array(listed)] if listed else None
+        return Expansion(1, left, better, cut, work, sets)
 
 
 def search_dominance(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
@@ -93,13 +102,14 @@ def _search(target: Target, budget: Budget, options: SearchOptions, stop: np.nda
     if work.k == work.pencil.size or not may_join(work).any():
         support = resize(work, work.include)
         return Outcome(support, work.score(support), work.score(support), 0, None)
-    tree = DominanceTree(work, work.features, stop) if work.pencil.size <= SMALL else None
+    tree = DominanceTree(target, work.features, stop) if work.pencil.size <= SMALL else None
     if known:
         support, bound = known.support, known.bound
     else:
         support = _find_start(work, budget, tree, options)
         bound = _root_bound(work, support)
-    support = above_all_features(work, support, budget)
+    if work.limits is None:
+        support = above_all_features(work, support, budget)
     outcome = Outcome(support, work.score(support), bound, 0, budget.stop())
     if bound <= target.cut(outcome.value) or outcome.stopped is not None:
         return outcome
@@ -109,7 +119,7 @@ def _search(target: Target, budget: Budget, options: SearchOptions, stop: np.nda
             features, outcome.bound = _screen(target, outcome, budget)
         outcome.stopped = budget.stop()
         if features.size <= (MAX_FEATURES if work.pencil.has_diagonal_B else MAX_ABSORBED):
-            tree = DominanceTree(work, features, stop)
+            tree = DominanceTree(target, features, stop)
     if tree is None or outcome.stopped is not None or outcome.bound <= target.cut(outcome.value):
         return outcome
     return _search_in_turn(tree, target, budget, options, outcome)
@@ -118,6 +128,10 @@ def _search(target: Target, budget: Budget, options: SearchOptions, stop: np.nda
 def _find_start(
     problem: Problem, budget: Budget, tree: DominanceTree | None, options: SearchOptions
 ) -> np.ndarray:
+    if problem.limits is not None:
+        return find_start(
+            problem, budget, "dominance", given=options.start, random_state=options.random_state
+        )
     supports = [find_level_start(problem, budget, tree, options)]
     if tree is None and problem.pencil.has_diagonal_B:
         supports.append(power_start(problem, budget, options))
@@ -188,7 +202,7 @@ def _search_in_turn(
         if outcome.stopped is not Status.ITERATION_LIMIT or is_spent:
             return outcome
         # another tree, as that of a search may have been sent to other processes
-        relaxing = DominanceTree(tree.problem, tree.features, tree.stop, relaxes=True)
+        relaxing = DominanceTree(target, tree.features, tree.stop, relaxes=True)
         search = Search(relaxing, target, budget, options, outcome.n_nodes)
     return search.run(outcome.support, outcome.bound)
 

@@ -48,6 +48,7 @@ class Examined:
     is_closed : whether no set of the node is above the level
     branch : the feature to branch on; -1 if the node is closed, or a limit came first
     better : features of a set above the level, or None
+    listed : all sets above the level that were met, if they are to be listed
     bound : no set of the node exceeds it
     doubt : the largest ratio that rounding may have hidden
     """
@@ -60,6 +61,7 @@ class Examined:
     doubt: float = -np.inf
     work: float = 0.0
     warm: Warm | None = field(default=None, repr=False)
+    listed: list[np.ndarray] = field(default_factory=list, repr=False)
 
 
 class Examination:
@@ -100,6 +102,8 @@ class Examination:
     def _is_done(self) -> bool:
         """Whether the node is closed or to be branched on; otherwise features were decided."""
         tree, found = self.tree, self.found
+        if not self._narrow():
+            return True
         sizes, needs = self._counts()
         full = (needs == 0) | (needs == sizes)  # there is no choice left in such a block
         inside = np.flatnonzero(
@@ -110,7 +114,7 @@ class Examination:
         wanted = np.where(full, 0, needs)
         M = self._reduce(inside, free)
         if M is None:
-            return True
+            return found.branch >= 0 or found.better is not None or self._close(sizes, needs)
         if free.size == 0:
             return self._close(sizes, needs)
         blocks = tree.blocks[free]
@@ -118,7 +122,7 @@ class Examination:
             some = find_indefinite(M, blocks, wanted)
             if some.size == 0:
                 return self._close(sizes, needs)
-            if self._offer(inside, free[some]):
+            if not tree.goes_through and self._offer(inside, free[some]):
                 return True  # if it is not better after all, double precision could not tell
         d = 1.0 / np.sqrt(np.diag(M))
         M *= d[:, None]
@@ -154,9 +158,13 @@ class Examination:
             tree.A, tree.B, self.level, inside, free, tree.reach
         )
         found.work += WORK_OF_ROUND * (inside.size + free.size) ** 2 * (inside.size + 1)
+        bad = np.flatnonzero(~(np.diag(M) > 0.0))
+        if tree.goes_through and (n_positive < inside.size or bad.size):
+            some = np.arange(free.size) if n_positive < inside.size else bad
+            self._go_through(inside, free, some)
+            return None
         if n_positive < inside.size and self._offer(inside, free[:0]):
             return None
-        bad = np.flatnonzero(~(np.diag(M) > 0.0))
         for i in bad:
             if self._offer(inside, free[i : i + 1]):
                 return None
@@ -180,6 +188,43 @@ class Examination:
             found.better = S
             return True
         return False
+
+    def _go_through(self, inside: np.ndarray, free: np.ndarray, some: np.ndarray) -> None:
+        """Every set with all of ``inside`` and one of ``some`` (places in ``free``) exceeds the
+        level: take those that are complete, or branch until they are.
+        """
+        tree, found = self.tree, self.found
+        n_missing = int(tree.need.sum()) - inside.size
+        if n_missing > 1:
+            found.branch = int(free[some[0]])
+            return
+        whole = [inside] if n_missing == 0 else [np.append(inside, free[i]) for i in some]
+        for S in map(np.sort, whole):
+            if tree.limits is not None and not tree.limits.allows(S):
+                continue
+            if tree.lists:
+                found.listed.append(S)
+            elif ratio_of_set(tree.A, tree.B, S) > self.level:
+                found.better = S
+                return
+
+    def _narrow(self) -> bool:
+        """Decide what the limits decide; whether they leave a set of the node."""
+        tree, state = self.tree, self.found.state
+        if tree.limits is None:
+            return True
+        before = self._counts()
+        narrowed = tree.limits.narrow(state, int(tree.need.sum()))
+        if narrowed is None:
+            return not self._close(*before)
+        if not np.array_equal(narrowed, state):
+            self.found.state = narrowed
+            after = self._counts()
+            if np.any(after[1] < 0) or np.any(after[0] < after[1]):
+                return not self._close(*before)
+            self._close(*before)
+            self._close(*after, -1)
+        return True
 
     def _is_definite(self, M: np.ndarray, m: int) -> bool:
         """Whether N is positive definite on all of the free features."""

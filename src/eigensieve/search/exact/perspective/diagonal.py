@@ -174,7 +174,7 @@ def _inverse(M: np.ndarray) -> np.ndarray | None:
 
 
 def _near(gradient: np.ndarray, need: int) -> np.ndarray:
-    """Prices in terms of that of the last that is chosen."""
+    """Prices in terms of that of the last that is chosen; 0 where limits make them negative."""
     kth = np.partition(gradient, -need)[-need]
-    near: np.ndarray = gradient / max(kth, 1e-200)
+    near: np.ndarray = np.maximum(gradient, 0.0) / max(kth, 1e-200)
     return near

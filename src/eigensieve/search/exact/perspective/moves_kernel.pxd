@@ -14,5 +14,5 @@ cdef NewMatrix[double] schur_complement(WeightProblem& problem) noexcept nogil
 cdef NewVector[double] larger_diagonal(
     Matrix[double] S, Vector[double] D, Vector[double] pull
 ) noexcept nogil
-cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil
+cdef NewVector[double] last_values(WeightProblem& problem) noexcept nogil
 cdef Index branch_position(WeightProblem& problem, Vector[double] w) noexcept nogil

@@ -101,25 +101,29 @@ cdef bint ascend(
     return True
 
 
-cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
-    """The best single feature to add to the forced ones, by Schur complements; its value."""
+cdef NewVector[double] last_values(WeightProblem& problem) noexcept nogil:
+    """What every free feature makes of the forced ones, by Schur complements.
+
+    Empty if the features are too near to each other for this arithmetic: leave it to score_set.
+    """
     cdef Matrix[double] B = problem.B, H = problem.H
     cdef Vector[Index] forced = problem.forced, free = problem.free
-    cdef Index f = forced.size, u = free.size, c = H.rows, a, b, i, r, s, where = -1
+    cdef Index f = forced.size, u = free.size, c = H.rows, a, b, i, r, s
     cdef NewMatrix[double] U = NewMatrix[double](f, f), X = NewMatrix[double](c, f)
     cdef NewMatrix[double] Q = NewMatrix[double](c, c, 0.0), R = NewMatrix[double](c, c)
-    cdef NewVector[double] C = NewVector[double](f), h = NewVector[double](c)
+    cdef NewVector[double] C = NewVector[double](f), h = NewVector[double](c), none
+    cdef NewVector[double] values = NewVector[double](u)
     cdef Vector[double] row, line
-    cdef double best = -INFINITY, rest, value
+    cdef double rest, value
     for a in range(f):
         for b in range(a, f):
             U[a][b] = B[forced[a]][forced[b]]
     problem.work[0] += <double> f * f * (f / 6.0 + c + u / 2.0) + <double> u * c * c * c
     if not factorize(U, f, 0.0):
-        return INFINITY, -1
+        return none
     for a in range(f):
         if U[a][a] * U[a][a] <= 1e-4:
-            return INFINITY, -1
+            return none
     for r in range(c):
         for a in range(f):
             X[r][a] = H[r][forced[a]]
@@ -136,8 +140,8 @@ cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
         solve_lower(U, f, C)
         for a in range(f):
             rest -= C[a] * C[a]
-        if rest <= 1e-4:  # too near to the others for this arithmetic: leave it to score_set
-            return INFINITY, i
+        if rest <= 1e-4:
+            return none
         for r in range(c):
             line = X[r]
             h[r] = H[r][free[i]]
@@ -151,10 +155,9 @@ cdef (double, Index) best_last(WeightProblem& problem) noexcept nogil:
         if problem.logdet:
             value = log_determinant(R)
         if value != value:
-            return INFINITY, i
-        if value > best:
-            best, where = value, i
-    return best * (1.0 + MARGIN), where
+            return none
+        values[i] = value * (1.0 + MARGIN)
+    return values
 
 
 cdef Index branch_position(WeightProblem& problem, Vector[double] w) noexcept nogil:

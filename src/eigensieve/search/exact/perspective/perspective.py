@@ -33,10 +33,11 @@ from ..tree import (
 )
 from .diagonal import tune_root
 from .kept_rows import KeptRows, keep_rows
-from .relaxation import Relaxation, one_blas_thread, relax_all
+from .prices import relax_with_limits
+from .relaxation import Relaxation, one_blas_thread
 from .scaled_pencil import ScaledPencil
 from .tree_kernel import refill, search_perspective
-from .weights import WEIGHTLESS, Ground, WeightProblem
+from .weights import NOTHING, WEIGHTLESS, Ground, LimitRows, WeightProblem
 
 CHUNK = 16
 # Features with the largest gradients that a node remembers.
@@ -63,10 +64,11 @@ class Warm(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The problem before there is a tree: state and relaxation over all features."""
+    """The problem before there is a tree: state, relaxation and charges over all features."""
 
     state: np.ndarray
     relaxation: Relaxation
+    charge: np.ndarray
 
 
 class PerspectiveTree:
@@ -81,10 +83,15 @@ class PerspectiveTree:
         part: Part,
         matrix: KeptRows,
         stop: np.ndarray,
+        lists: bool = False,
     ) -> None:
         self.k, self.logdet = problem.k, problem.criterion == "logdet"
-        self.part, self.matrix, self.stop = part, matrix, stop
+        self.part, self.matrix, self.stop, self.lists = part, matrix, stop, lists
         self.features = matrix.features
+        self.charge, self.limits = part.charge, None
+        if problem.limits is not None:
+            self.charge = part.charge[self.features]
+            self.limits = problem.limits.take(self.features)
         self.H = np.ascontiguousarray(scaled.H[:, self.features])
         self.D = scaled.D[self.features]
         self.tunable = min(2 * scaled.rank_above_D, MAX_TUNED)
@@ -93,7 +100,7 @@ class PerspectiveTree:
 
     def tune(self, cut: float, budget: Budget) -> None:
         """Find a better diagonal, where B may have room for one."""
-        state, relaxation = self.part
+        state, relaxation, charge = self.part
         forced, free = (np.flatnonzero(state[self.features] == s) for s in (IN, FREE))
         free = free[np.argsort(self.features[free])]
         need, own, work = self.k - forced.size, self.features[free], np.zeros(1)
@@ -103,8 +110,9 @@ class PerspectiveTree:
             return
         self.matrix.grow(u, budget)
         problem = WeightProblem(
-            self.matrix.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop
-        )
+            self.matrix.B, self.H, self.D, forced, free, need, self.logdet, work, self.stop,
+            self.charge,
+        )  # fmt: skip
         weights = _refill(self.k, state, relaxation)
         with one_blas_thread():
             found = tune_root(problem, weights[own], cut, SHARE * budget.work_left)
@@ -117,10 +125,10 @@ class PerspectiveTree:
         prices[own] = found.gradient
         used = np.flatnonzero(weights > WEIGHTLESS)
         better = Relaxation(found.bound, used, weights[used], prices, relaxation.kth)
-        self.part = Part(better.fixed(cut, state, self.k), better)
+        self.part = Part(better.fixed(cut, state, self.k), better, charge)
 
     def roots(self, coverage: CoverageCount) -> list[Node]:
-        state, relaxation = self.part
+        state, relaxation, _ = self.part
         coverage.close(coverage.sizes, coverage.needs)
         left = np.array([np.count_nonzero(state == FREE)])
         coverage.close(left, np.array([self.k - np.count_nonzero(state == IN)]), -1)
@@ -144,10 +152,26 @@ class PerspectiveTree:
         here, B, spent = self.matrix.of(node.state, self.k, first, warm.rows)
         weights, diagonal, hot = self._unpack(warm)
         H = self.H if here is None else np.ascontiguousarray(self.H[:, here])
-        here = np.arange(node.state.size) if here is None else here
-        work = np.full(1, spent)
-        visited, members, cut, left = search_perspective(
-            Ground(B, H, self.k, self.logdet, counts, self._strides, self.stop, work),
+        charge, limits = self.charge, self.limits
+        if here is None:
+            here = np.arange(node.state.size)
+        elif limits is not None:
+            charge, limits = charge[here], limits.take(here)
+        work, rows = np.full(1, spent), LimitRows.of(limits)
+        visited, members, listed, cut, left = search_perspective(
+            Ground(
+                B,
+                H,
+                self.k,
+                self.logdet,
+                counts,
+                self._strides,
+                self.stop,
+                work,
+                charge,
+                rows,
+                self.lists,
+            ),
             node.state[here],
             weights[here],
             diagonal[here],
@@ -162,7 +186,8 @@ class PerspectiveTree:
             state[here] = part
             open_nodes.append(Node(float(bound), state, self._pack(state, w, D, g, here)))
         support = np.sort(self.features[here[members]]) if members.size else None
-        return Expansion(visited, open_nodes, support, cut, float(work[0]))
+        sets = np.sort(self.features[here[listed]].reshape(-1, self.k), axis=1)
+        return Expansion(visited, open_nodes, support, cut, float(work[0]), sets)
 
     def _pack(
         self, whole: np.ndarray, w: np.ndarray, D: np.ndarray, g: np.ndarray, here: np.ndarray
@@ -199,26 +224,37 @@ def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Ou
     scaled = ScaledPencil(work)
     if scaled.is_blurred:
         return Outcome(support, work.score(support), hadamard_bound(work), 0, None)
-    weights = _indicator(work, support)
-    root = relax_all(work, scaled, start_state(work), weights, budget=budget)
+    weights, state = _indicator(work, support), _start(work)
+    root, prices = relax_with_limits(work, scaled, state, weights, budget=budget)
     if root.bound > target.cut(work.score(support)):
         support = _best_rounding(work, root, support, budget, options.random_state)
     value = work.score(support)
     cut = target.cut(value)
     if root.bound <= cut and not options.audit:
         return Outcome(support, value, root.bound, 1, None)
-    part = Part(root.fixed(cut, start_state(work), work.k), root)
+    charge = NOTHING if work.limits is None else work.limits.charge(prices, work.k)
+    part = Part(root.fixed(cut, state, work.k), root, charge)
     matrix = keep_rows(scaled, root, part.state, work.k, budget)
     if matrix is None:
         stopped = budget.stop() or Status.GAP_LIMIT
         return Outcome(support, value, root.bound, 1, stopped)
     with budget.alarm() as stop:  # a node may take seconds, where the diagonal is small
-        tree = PerspectiveTree(work, scaled, part, matrix, stop)
+        tree = PerspectiveTree(work, scaled, part, matrix, stop, target.lists)
         tree.tune(cut, budget)
         outcome = Search(tree, target, budget, options).run(support, root.bound)
     rounding = 8 * EPS * scaled.cancellation / float(tree.D.min())
     outcome.bound += work.k * (rounding + scaled.left_out)
     return outcome
+
+
+def _start(problem: Problem) -> np.ndarray:
+    """The state of all features, after what the limits decide at once."""
+    state = start_state(problem)
+    if problem.limits is None:
+        return state
+    narrowed = problem.limits.narrow(state, problem.k)
+    assert narrowed is not None  # there is an allowed set
+    return narrowed
 
 
 def _indicator(problem: Problem, support: np.ndarray) -> np.ndarray:
@@ -238,7 +274,7 @@ def _best_rounding(
     rng = np.random.default_rng(random_state)
     odds = np.log(np.maximum(root.weights, 1e-12)) - np.log(np.maximum(1 - root.weights, 1e-12))
     noise = np.zeros(odds.size)  # the first is the set of the largest weights
-    for _ in range(ROUNDINGS):
+    for _ in range(ROUNDINGS if problem.limits is None else 0):
         if budget.stop() is not None:
             break
         drawn = top_k(problem, odds + noise)
@@ -269,8 +305,10 @@ def _screen(
     """A bound on all sets, and the features that one above the cut, or the support, may hold."""
     weights = np.zeros(problem.pencil.size)
     weights[support] = 1.0
-    state = start_state(problem)
-    root = relax_all(problem, ScaledPencil(problem), state, weights, cut=cut, budget=budget)
+    state = _start(problem)
+    root, _ = relax_with_limits(
+        problem, ScaledPencil(problem), state, weights, cut=cut, budget=budget
+    )
     may_hold = root.fixed(cut, state, problem.k) != OUT
     may_hold[support] = True
     return root.bound, np.flatnonzero(may_hold)

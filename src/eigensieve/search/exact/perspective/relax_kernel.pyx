@@ -117,6 +117,12 @@ cdef (double, Index) evaluate(
     solve_rows(problem, t, scratch, Q)
     value = weigh(Q, problem.logdet, scratch.G)
     price(problem, w, t, scratch, g)
+    if problem.charge.size:
+        for i in range(n_forced):
+            value -= problem.charge[forced[i]]
+        for i in range(u):
+            value -= w[i] * problem.charge[free[i]]
+            g[i] -= problem.charge[free[i]]
     return value, t
 
 

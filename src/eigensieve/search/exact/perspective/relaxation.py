@@ -100,16 +100,20 @@ def relax_all(
     *,
     cut: float = -np.inf,
     budget: Budget | None = None,
+    charge: np.ndarray | None = None,
 ) -> Relaxation:
     """Solve the relaxation over all FREE features, from weights that sum to k (1 where IN).
 
-    It may end early: once the bound is at or below ``cut``, or by the budget.
+    It may end early: once the bound is at or below ``cut``, or by the budget. With a ``charge``
+    (see `Limits.charge`) it bounds the sets that keep the limits.
     """
     budget = budget or Budget()
     single = scaled.single()
     xp, is_free = namespace(single), like(state == FREE, single)
+    if charge is not None:
+        single = single - like(charge, single)
     first, _ = largest_places(xp.where(is_free, single, -np.inf), max(WORKING_SET, 10 * problem.k))
-    working = WorkingSet(problem, scaled, state)
+    working = WorkingSet(problem, scaled, state, charge)
     working.join(np.union1d(first, np.flatnonzero((state == IN) | (weights != 0.0))), weights)
     best, solved = None, SOLVED
     for _ in range(MAX_ROUNDS):
@@ -135,8 +139,14 @@ def relax_all(
 class WorkingSet:
     """Some features, with their weights and their part of the scaled pencil, on the host."""
 
-    def __init__(self, problem: Problem, scaled: ScaledPencil, state: np.ndarray) -> None:
-        self.scaled, self.state, self.k = scaled, state, problem.k
+    def __init__(
+        self,
+        problem: Problem,
+        scaled: ScaledPencil,
+        state: np.ndarray,
+        charge: np.ndarray | None = None,
+    ) -> None:
+        self.scaled, self.state, self.k, self.charge = scaled, state, problem.k, charge
         self.need = problem.k - int(np.count_nonzero(state == IN))
         self.logdet = problem.criterion == "logdet"
         self.index = np.empty(0, dtype=np.intp)
@@ -178,6 +188,8 @@ class WorkingSet:
         problem = WeightProblem(
             self.B, self.H, self.D, forced, free, self.need, self.logdet, self.work
         )
+        if self.charge is not None:
+            problem = problem._replace(charge=self.charge[self.index])
         self.w[free] = maximise(problem, self.w[free], cut, solved, budget)
 
     def price(self, is_free: Any) -> tuple[float, Relaxation, Any]:
@@ -190,14 +202,22 @@ class WorkingSet:
         value, G, X = evaluate(self.B[np.ix_(T, T)], H, D, w, self.logdet)
         own = own_gradient(X, G, D, w)
         prices = self.scaled.prices(used, None if self.W is None else self.W[:, T], X, G)
+        if self.charge is not None:
+            value -= float(self.charge[used] @ w)
+            own = own - self.charge[used]
+            prices = prices - like(self.charge, prices)
         scatter(prices, used, own)
         late = namespace(prices).where(is_free, prices, -np.inf)
         top = largest_values(late, self.need)
         scatter(late, self.index, np.full(self.index.size, -np.inf))
         here = float(own[self.is_free[T]] @ w[self.is_free[T]])
         margin = 8 * self.k * EPS / float(D.min())
-        bound = (value - here + float(top.sum())) * (1 + MARGIN + margin)
-        bound += margin * self.scaled.cancellation + self.k * self.scaled.left_out
+        bound = value - here + float(top.sum())
+        bound += (
+            (MARGIN + margin) * abs(bound)
+            + margin * self.scaled.cancellation
+            + self.k * self.scaled.left_out
+        )
         return value, Relaxation(bound, used, w, prices, top.min(initial=np.inf)), late
 
 

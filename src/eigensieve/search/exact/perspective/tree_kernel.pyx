@@ -2,16 +2,18 @@
 
 from libc.float cimport DBL_EPSILON as EPS
 from libc.math cimport INFINITY
+from libcpp.vector cimport vector as Growing
 
 from ....pencil.views cimport (
-    Flag, Index, Matrix, NewMatrix, NewVector, Vector, array_of, array_of_flag_matrix,
+    Flag, Index, Matrix, NewMatrix, NewVector, Vector, argmax, array_of, array_of_flag_matrix,
     array_of_indices, array_of_matrix, copy_of, copy_of_matrix, flags, is_raised, join, largest,
     pick, vector, where,
 )
 from ...linear_kernel cimport top_sum
 from ..coverage_kernel cimport FREE, IN, OUT, record_closed
+from .limits_kernel cimport narrow
 from .moves_kernel cimport (
-    MARGIN, best_last, branch_position, larger_diagonal, schur_complement,
+    MARGIN, branch_position, larger_diagonal, last_values, schur_complement,
 )
 from .newton_kernel cimport make_scratch, project
 from .relax_kernel cimport Relaxed, count_at_hand, evaluate, maximise, maximise_in_parts
@@ -39,9 +41,13 @@ cdef extern from *:
 
 
 cdef cppclass Found:
-    """The number visited, the best set, the final cut, and what is known of the open nodes."""
+    """The number visited, the best set, the final cut, and what is known of the open nodes.
+
+    A search that lists has all sets above the cut in ``listed``, one after the other, and no best.
+    """
     Index visited
     NewVector[Index] members
+    Growing[Index] listed
     double cut
     NewVector[double] bounds
     NewMatrix[Flag] states
@@ -64,6 +70,7 @@ cdef WeightProblem make_weights(
     problem.B, problem.H, problem.D = ground.B, ground.H, D
     problem.forced, problem.free, problem.need = forced, free, need
     problem.logdet, problem.stop, problem.work = ground.logdet, ground.stop, ground.work
+    problem.charge = ground.charge
     return problem
 
 
@@ -78,6 +85,7 @@ cdef (double, double) score_set(Ground& ground, Vector[Index] members) noexcept 
     cdef WeightProblem problem = make_weights(ground, empty, members, none, 0)
     cdef Scratch scratch = make_scratch(problem, 0)
     cdef double value, pivot = 1.0
+    problem.charge = empty  # a set keeps the limits, or it does not
     value, _ = evaluate(problem, empty, scratch, empty)
     if value != value:
         return -INFINITY, INFINITY
@@ -176,7 +184,7 @@ cdef Found search_below(
         ground.work[0] += 100.0 * n  # copies, searches for the best of the open ones
         now, w_now = copy_of(states[n_open]), copy_of(all_w[n_open])
         D_now, g_now = copy_of(all_D[n_open]), copy_of(all_g[n_open])
-        node = visit(ground, now, w_now, D_now, g_now, bounds[n_open], cut, step)
+        node = visit(ground, now, w_now, D_now, g_now, bounds[n_open], cut, step, found.listed)
         if node.value > best and node.members.size:
             best, members = node.value, node.members
             cut = max(cut, node.value + step)
@@ -224,18 +232,19 @@ cdef void exchange(Vector[double] row, Vector[double] other) noexcept nogil:
 
 cdef Visit visit(
     Ground& ground, Vector[Flag] state, Vector[double] weights, Vector[double] D,
-    Vector[double] gradient, double bound, double cut, double step,
+    Vector[double] gradient, double bound, double cut, double step, Growing[Index]& listed,
 ) noexcept nogil:
     """Work on one node: see Visit.
 
-    State, weights, the diagonal D and the gradient become those of what is left of the node.
+    State, weights, the diagonal D and the gradient become those of what is left of the node. A
+    search that lists puts the sets of the node into ``listed``.
     """
     cdef Index k = ground.k, place, n_fixed, m, i
     cdef Vector[Index] counts = ground.counts
     cdef Matrix[Index] strides = ground.strides
     cdef NewVector[Index] size = NewVector[Index](1), need = NewVector[Index](1)
     cdef NewVector[Index] forced, free, chosen, left
-    cdef NewVector[double] w, g, pull, new, old, trial
+    cdef NewVector[double] w, g, pull, new, old, trial, last
     cdef WeightProblem problem
     cdef Relaxed relaxed
     cdef Visit node
@@ -246,6 +255,8 @@ cdef Visit visit(
     margin = MARGIN + 8.0 * k * EPS / least
     node.branch, node.value = CLOSED, -INFINITY
     while True:
+        if not narrow_node(ground, state):
+            return node
         forced, free = where(state, <Flag> IN), where(state, <Flag> FREE)
         size[0], need[0] = free.size, k - forced.size
         node.bound = bound
@@ -257,22 +268,32 @@ cdef Visit visit(
         if not is_square and (forced.size + free.size <= COMPACT or m <= 2 * need[0]):
             node.branch = POSTPONED
             return node
+        if forced.size and forced[forced.size - 1] >= ground.B.rows:  # by a limit
+            node.branch = POSTPONED
+            return node
         if need[0] == 0 or free.size == need[0]:
             chosen = forced
             if need[0] != 0:
                 chosen = join[Index](forced, free)
             value, ceiling = score_set(ground, chosen)
             ceiling = min(ceiling, bound)
-            if ceiling > cut and ceiling > node.value:
+            if ceiling > cut and ground.lists:
+                append(listed, chosen)
+            elif ceiling > cut and ceiling > node.value:
                 # if only by round-off, from scratch will tell
                 node.value, node.members = ceiling, chosen
             record_closed(counts, strides, size, need, 1)
             return node
         if need[0] == 1:
-            value, place = best_last(problem)
-            if value < INFINITY:
-                if value > cut and value > node.value:
-                    node.value = value
+            last = last_values(problem)
+            if last.size:
+                place = argmax(last)
+                if ground.lists:
+                    for i in range(last.size):
+                        if last[i] > cut:
+                            append(listed, join[Index](forced, free.part(i, i + 1)))
+                elif last[place] > cut and last[place] > node.value:
+                    node.value = last[place]
                     node.members = join[Index](forced, free.part(place, place + 1))
                 record_closed(counts, strides, size, need, 1)
                 return node
@@ -286,14 +307,15 @@ cdef Visit visit(
         put(weights, free, w)
         if bound <= cut:
             continue
-        left = heaviest(w.part(0, m), g.part(0, m), need[0])
-        chosen = join[Index](forced, pick(free, left.part(0, need[0])))
-        value, _ = score_set(ground, chosen)
-        if value > cut and value > node.value:
-            node.value, node.members = value, chosen
-            cut = value + step
-            if bound <= cut:
-                continue
+        if not ground.lists:
+            left = heaviest(w.part(0, m), g.part(0, m), need[0])
+            chosen = join[Index](forced, pick(free, left.part(0, need[0])))
+            value, _ = score_set(ground, chosen)
+            if value > cut and value > node.value and keeps_limits(ground, chosen, state.size):
+                node.value, node.members = value, chosen
+                cut = value + step
+                if bound <= cut:
+                    continue
         n_fixed, matters = fix(state, free, w, g, ub, cut, need[0], m)
         if n_fixed:
             record_closed(counts, strides, size, need, 1)
@@ -322,6 +344,52 @@ cdef Visit visit(
                 put(D, free, old)
         node.bound, node.branch = bound, free[branch_position(problem, w)]
         return node
+
+
+cdef bint narrow_node(Ground& ground, Vector[Flag] state) noexcept nogil:
+    """Decide what the limits decide; False if they leave no set of the node, which is closed."""
+    cdef Index k = ground.k
+    cdef NewVector[Flag] before
+    cdef NewVector[Index] size = NewVector[Index](1), need = NewVector[Index](1)
+    cdef bint is_left
+    if ground.limits.most.size == 0:
+        return True
+    before = copy_of(state)
+    is_left = narrow(ground.limits, state, k)
+    count(before, k, size, need)
+    record_closed(ground.counts, ground.strides, size, need, 1)
+    if is_left:
+        count(state, k, size, need)
+        record_closed(ground.counts, ground.strides, size, need, -1)
+    return is_left
+
+
+cdef void count(Vector[Flag] state, Index k, Vector[Index] size, Vector[Index] need) noexcept nogil:
+    """How many features are FREE, and how many a set still needs."""
+    cdef Index i
+    size[0], need[0] = 0, k
+    for i in range(state.size):
+        size[0] += state[i] == FREE
+        need[0] -= state[i] == IN
+
+
+cdef bint keeps_limits(Ground& ground, Vector[Index] members, Index n) noexcept nogil:
+    """Whether a set is allowed."""
+    cdef NewVector[Flag] state
+    cdef Index i
+    if ground.limits.most.size == 0:
+        return True
+    state = NewVector[Flag](n, OUT)
+    for i in range(members.size):
+        state[members[i]] = IN
+    return narrow(ground.limits, state, members.size)
+
+
+cdef void append(Growing[Index]& listed, Vector[Index] members) noexcept nogil:
+    """Add a set."""
+    cdef Index i
+    for i in range(members.size):
+        listed.push_back(members[i])
 
 
 cdef void put(Vector[double] x, Vector[Index] places, Vector[double] values) noexcept nogil:
@@ -374,7 +442,7 @@ def search_perspective(
     ground, state, weights, diagonal, hot, double bound, double cut, double step, double horizon,
     Index max_nodes,
 ):
-    """`search_below` of arrays: visited, members, cut and OpenNodes."""
+    """`search_below` of arrays: visited, members, the listed sets in a row, cut and OpenNodes."""
     cdef Ground views = read_ground(ground)
     cdef Vector[Flag] start = flags(state)
     cdef Vector[double] w = vector(weights), D = vector(diagonal), g = vector(hot)
@@ -390,4 +458,5 @@ def search_perspective(
         array_of_matrix(found.diagonals),
         array_of_matrix(found.gradients),
     )
-    return found.visited, array_of_indices(found.members), found.cut, left
+    listed = array_of_indices(Vector[Index](found.listed.data(), found.listed.size()))
+    return found.visited, array_of_indices(found.members), listed, found.cut, left

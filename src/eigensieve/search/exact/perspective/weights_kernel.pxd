@@ -6,6 +6,7 @@ Views do not keep what they look at: whoever makes a WeightProblem or a Ground d
 from ....pencil.views cimport (
     Flag, Index, Matrix, NewMatrix, NewVector, Vector, flags, index_matrix, indices, matrix, vector,
 )
+from .limits_kernel cimport LimitRows, read_limits
 
 
 cdef extern from *:
@@ -23,17 +24,18 @@ cdef cppclass WeightProblem:
     Index need
     bint logdet
     Vector[Flag] stop
-    Vector[double] work
+    Vector[double] work, charge
 
 
 cdef cppclass Ground:
     Matrix[double] B, H
     Index k
-    bint logdet
+    bint logdet, lists
     Vector[Index] counts
     Matrix[Index] strides
     Vector[Flag] stop
-    Vector[double] work
+    Vector[double] work, charge
+    LimitRows limits
 
 
 cdef cppclass Scratch:
@@ -50,20 +52,21 @@ cdef cppclass Scratch:
 cdef inline WeightProblem read_problem(object problem) except *:
     """The views of a tuple of arrays."""
     cdef WeightProblem views
-    B, H, D, forced, free, need, logdet, work, stop = problem
+    B, H, D, forced, free, need, logdet, work, stop, charge = problem
     views.B, views.H, views.D = matrix(B), matrix(H), vector(D)
     views.forced, views.free = indices(forced), indices(free)
     views.need, views.logdet, views.stop = need, logdet, flags(stop)
-    views.work = vector(work, write=True)
+    views.work, views.charge = vector(work, write=True), vector(charge)
     return views
 
 
 cdef inline Ground read_ground(object ground) except *:
     """The views of a tuple of arrays."""
     cdef Ground views
-    B, H, k, logdet, counts, strides, stop, work = ground
+    B, H, k, logdet, counts, strides, stop, work, charge, limits, lists = ground
     views.B, views.H, views.k, views.logdet = matrix(B), matrix(H), k, logdet
     views.counts = indices(counts, write=True)
     views.strides, views.stop = index_matrix(strides), flags(stop)
-    views.work = vector(work, write=True)
+    views.work, views.charge = vector(work, write=True), vector(charge)
+    views.limits, views.lists = read_limits(limits), lists
     return views
