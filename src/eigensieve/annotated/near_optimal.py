@@ -55,7 +55,7 @@ def near_optimal(
 
     - ``.var[key]`` : the share of the sets that the gene is in, from 0 to 1
     - ``.var[key + "_core"]``, ``.var[key + "_never"]`` : bool, proved to be in every set that is
-      near, or in none
+      near, or in none; of a list cut by max_sets, above the score where it is cut
     - ``.uns[key]`` : dict with params, names (of the genes that occur, the most frequent first),
       sets (n_sets, k; places in names), scores, losses, within, n_sets, is_complete, sentences,
       and of the best set objective, bound, gap, status and optimal

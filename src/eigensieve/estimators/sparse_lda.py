@@ -275,6 +275,8 @@ class SparseLDA(SelectedLDA):
         data = worker._prepare(*worker._take_table(X, y))
         k, asked = self.n_features_to_select, worker._what_is_asked(data)
         k = k if k is None else clip_k(k, data.n_free)
+        # with class weights the pencil does not know them
+        asked["names"] = getattr(worker, "feature_names_in_", None)
         pencil, size = data.problem.pencil, {"within": within, "max_sets": max_sets}
         return list_near_optimal(self, pencil, k, asked, size | options)
 

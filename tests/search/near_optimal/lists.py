@@ -22,11 +22,13 @@ def make_list(
     names: Any = "letters",
     never: Any = None,
     core: Any = None,
+    level: float = 0.0,
     **asked: Any,
 ) -> NearOptimalSets:
     """Panels as words ("abc" has the features 0, 1 and 2); the best one scores 2.
 
-    ``bound`` is that on the score of any set that is missing, as a share of the best.
+    ``bound`` is that on the score of any set that is missing, and ``level`` the least score that
+    was looked for, as shares of the best.
     """
     sets = np.array([sorted(map(LETTERS.index, panel)) for panel in panels])
     losses = np.linspace(0, within, len(sets)) if losses is None else np.array(losses)
@@ -43,6 +45,7 @@ def make_list(
         best=best,
         within=within,
         threshold=threshold,
+        level=max(threshold, 2.0 * level),
         bound=threshold if complete else 2.0 * (1.0 if bound is None else bound),
         is_complete=complete,
         status=Status.OPTIMAL if complete else Status.ITERATION_LIMIT,

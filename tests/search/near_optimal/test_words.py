@@ -224,6 +224,19 @@ def test_without_a_feature() -> None:
     assert words.without(cut, 1) == "None of the panels listed does without b."
 
 
+def test_proofs_of_a_list_that_was_cut_reach_down_to_where_it_was_cut() -> None:
+    """``never`` and ``core`` are about panels above the level, which is 0.4 % below the best."""
+    options: dict[str, Any] = CUT | {"level": 0.996, "bound": 0.996, "losses": [0, 0.001, 0.004]}
+    found = make_list(*ABC, **options)
+    near = "that loses less than 0.4 %"
+    assert f"1 is in none {near}: proved." in words.which_occur(found)
+    assert words.which_in_all(found).endswith(f"a; proved for every panel {near}.")
+    assert words.without(found, 0) == f"No panel {near} does without a: proved."
+    level = make_list(*ABC, **options | {"level": 1.0, "bound": 1.0, "losses": [0, 0, 0]})
+    said = " ".join(words.describe(level)[1:]) + words.without(level, 0)
+    assert "proved" not in said
+
+
 def test_place_of_a_set() -> None:
     found = make_list("abc", "abd")
     assert words.place_of(found, [3, 1, 0]) == 1

@@ -33,6 +33,19 @@ def share(found: NearOptimalSets) -> str:
     return f"{100 * found.within:.6g} %"
 
 
+def looked_for(found: NearOptimalSets) -> str:
+    """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if cut."""
+    if not found.is_capped:
+        return within(found)
+    least = loss_of(found, found.level)
+    return f"that loses less than {rounded_down(100 * least)} %" if least > SMALLEST else ""
+
+
+def loss_of(found: NearOptimalSets, score: float) -> float:
+    """What a score is below the best, as a share of it."""
+    return (found.best.objective - score) / max(abs(found.best.objective), found.best.scale)
+
+
 def loss(value: float) -> str:
     """What a panel loses: '0.32 %', or 'nothing'."""
     if value <= ROUND_OFF:
@@ -82,12 +95,13 @@ def which_occur(found: NearOptimalSets) -> str:
         none = "the other one is" if rest == 1 else f"the other {rest:,} are"
         return f"{n_in:,} of the {counted(p, 'feature')} occur in them, {none} in none: proved."
     occur = f"{n_in:,} of the {counted(p, 'feature')} occur in those listed"
-    never = found.never.size
+    near = looked_for(found)
+    never = np.count_nonzero(found.frequency[found.never] == 0) if near else 0
     if not rest:
         return f"{occur}."
     if not never:
         return f"{occur}; whether others could is not known."
-    proved = f"{never:,} {'is' if never == 1 else 'are'} in none {within(found)}: proved"
+    proved = f"{never:,} {'is' if never == 1 else 'are'} in none {near}: proved"
     if never == rest:
         return f"{occur}; the other {proved}."
     return f"{occur}; {proved}. Of the other {rest - never:,} it is not known."
@@ -109,11 +123,11 @@ def which_in_all(found: NearOptimalSets) -> str:
     if found.is_complete:
         return f"{are} them{by_user}: {named(found, always)}."
     text = f"{are} those listed{by_user}: {named(found, always)}"
-    if found.core.size == always.size:
-        return f"{text}; proved for every panel {within(found)}."
-    if found.core.size:
-        return f"{text}; proved for every panel {within(found)}: {named(found, found.core)}."
-    return f"{text}."
+    near, core = looked_for(found), np.intersect1d(found.core, always)
+    if not near or not core.size:
+        return f"{text}."
+    which = "" if core.size == always.size else f": {named(found, core)}"
+    return f"{text}; proved for every panel {near}{which}."
 
 
 def which_exchanged(found: NearOptimalSets) -> str:
@@ -167,8 +181,9 @@ def without(found: NearOptimalSets, feature: int) -> str:
         return f"{which} without {name}; {best} number {place + 1:,} and loses {lost}."
     if feature in kept_in(found):
         return f"{name} was kept in by the user."
-    if found.is_complete or feature in found.core:
-        return f"No panel {within(found)} does without {name}: proved."
+    near = looked_for(found)
+    if near and (found.is_complete or feature in found.core):
+        return f"No panel {near} does without {name}: proved."
     return f"None of the panels listed does without {name}."
 
 
