@@ -161,10 +161,8 @@ def what_is_spared(found: NearOptimalSets) -> str:
     needed = len(places) - len(costs)
     if not needed:
         return f"{text}."
-    other = "the other one" if needed == 1 else "any of the others"
-    if found.is_complete:
-        return f"{text}; without {other} no panel is {within(found)}."
-    return f"{text}; none of those listed does without {other}."
+    other = "the other one is" if needed == 1 else f"the other {needed} are"
+    return f"{text}; {other} in all of {'them' if found.is_complete else 'those listed'}."
 
 
 def without(found: NearOptimalSets, feature: int) -> str:
