@@ -27,8 +27,9 @@ from ..target import Outcome
 from .listing import ListTarget
 from .sets import TIE, NearOptimalSets
 
-# The search first takes this share of what is asked for. Where so many of the sets that are wanted
-# are found then it takes twice the share, and so on: a list that is to be cut needs no more.
+# The search proves the best set, then takes this share of what is asked for, so that something is
+# known if it has to end. Where so many of the sets that are wanted are found then it takes twice
+# the share, and so on: a list that is to be cut needs no more.
 FIRST_SHARE = 0.25
 MANY = 0.02
 
@@ -192,15 +193,16 @@ def _search(ground: _Ground, budget: Budget, shared: dict[str, Any]) -> Outcome:
     search = _solver(target.asked).search
     assert search is not None
     options = SearchOptions(known=Known(ground.support, ground.bound), **shared)
-    asked, bound, share = target.within, np.inf, FIRST_SHARE
+    asked, bound, share = target.within, np.inf, 0.0
     with budget.interruptible(), one_blas_thread():
         while True:
             target.aim(share * asked)
             outcome = search(target, budget, options)
             bound = outcome.bound = min(bound, outcome.bound)
-            if share == 1.0 or outcome.stopped is not None or target.is_cut:
+            if share * asked == asked or outcome.stopped is not None or target.is_cut:
                 break
-            share = min(2 * share, 1.0) if len(target.sets) > MANY * target.max_sets else 1.0
+            is_long = share == 0.0 or len(target.sets) > MANY * target.max_sets
+            share = min(max(2 * share, FIRST_SHARE), 1.0) if is_long else 1.0
     target.aim(asked)
     return outcome
 

@@ -17,6 +17,8 @@ from .exchanges import Exchange, connect, find_exchanges
 
 # Scores are equal to a threshold, or to each other, within this share of their size.
 TIE = 1e-9
+# Below so many ties a share is none.
+TIES = 5.0
 # What a recomputed score may differ from the listed one.
 ROUNDING = 1e-7
 
@@ -100,7 +102,9 @@ class NearOptimalSets:
         if self.is_complete:
             return self.within
         share = (self.best.objective - self.bound) / self._unit
-        return share if share >= 0.0 else None
+        if share < 0.0:
+            return None
+        return share if share > TIES * TIE else 0.0
 
     @property
     def _unit(self) -> float:
