@@ -74,8 +74,9 @@ class ExchangeDisplay:
             ax.plot(*place, marker="o" if j in best else "s", ms=6, color=face, ls="none")
             is_left = np.cos(angle) < -1e-9
             turn = np.degrees(angle) + (180 if is_left else 0)
+            x, up = (1.09 * place).tolist()
             text = ax.text(
-                *(1.09 * place).tolist(), name, size=8, color=INK, rotation=turn, va="center",
+                x, up, name, size=8, color=INK, rotation=turn, va="center",
                 ha="right" if is_left else "left", rotation_mode="anchor",
             )  # fmt: skip
             plain(text)

@@ -68,8 +68,15 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
         (
             make_list("abc", bound=1.2, **CUT),
             (
-                "At least 1 panel of 3 features is within 1 % of the best found, itself included; "
-                "there may be more, and better ones."
+                "No other panel of 3 features is known to be within 1 % of the best found; there "
+                "may be some, and better ones."
+            ),
+        ),
+        (
+            make_list("abc", bound=0.997, **CUT),
+            (
+                "No other panel of 3 features is known to be within 1 % of the best; none that "
+                "loses less than 0.3 % is missing."
             ),
         ),
     ],
@@ -84,6 +91,8 @@ def test_how_many(found, expected) -> None:
     ("found", "expected"),
     [
         (make_list("abc"), ""),
+        (make_list("abc", **CUT), "1 of the 8 features is in no panel within 1 % of the best: pr"),
+        (make_list("abc", **CUT | {"never": []}), ""),
         (make_list(*ABC), "5 of the 8 features occur in them, the other 3 are in none: proved."),
         (make_list(*ABC, p=6), "5 of the 6 features occur in them, the other one is in none: "),
         (make_list(*ABC, p=5), "Every feature occurs in at least one of them."),
@@ -117,6 +126,11 @@ def test_which_occur(found, expected) -> None:
     ("found", "expected"),
     [
         (make_list("abc"), ""),
+        (
+            make_list("abc", **CUT),
+            "1 feature is in every panel within 1 % of the best: a (proved).",
+        ),
+        (make_list("abc", **CUT | {"core": []}), ""),
         (make_list("ab", "cd"), "No feature is in all of them."),
         (make_list("ab", "cd", **CUT | {"core": []}), "No feature is in all of those listed."),
         (make_list(*ABC), "1 feature is in all of them: a."),

@@ -65,6 +65,9 @@ def how_many(found: NearOptimalSets) -> str:
     if found.is_complete:
         return f"{are} {within(found)}, the best included: proved.{_ties(found)}"
     known = found.complete_within
+    if known is None and n == 1:
+        none = f"No other {allowed}panel of {features} is known to be {within(found)} found"
+        return f"{none}; there may be some, and better ones."
     if known is None:
         more = "there may be more, and better ones"
         return f"At least {are} {within(found)} found, itself included; {more}.{_ties(found)}"
@@ -72,6 +75,8 @@ def how_many(found: NearOptimalSets) -> str:
     missing = "none that loses less than " + f"{nearly_all} % is missing"
     if nearly_all == "0":
         missing = "none is better than the first"
+    if n == 1:
+        return f"No other {allowed}panel of {features} is known to be {within(found)}; {missing}."
     return f"At least {are} {within(found)}, the best included; {missing}.{_ties(found)}"
 
 
@@ -97,6 +102,9 @@ def which_occur(found: NearOptimalSets) -> str:
     occur = f"{n_in:,} of the {counted(p, 'feature')} occur in those listed"
     near = looked_for(found)
     never = np.count_nonzero(found.frequency[found.never] == 0) if near else 0
+    if found.n_sets == 1:
+        some = f"{never:,} of the {counted(p, 'feature')} {'is' if never == 1 else 'are'}"
+        return f"{some} in no panel {near}: proved." if never else ""
     if not rest:
         return f"{occur}."
     if not never:
@@ -110,7 +118,7 @@ def which_occur(found: NearOptimalSets) -> str:
 def which_in_all(found: NearOptimalSets) -> str:
     """The features that no panel does without."""
     if found.n_sets == 1:
-        return ""
+        return _in_any(found)
     always = np.flatnonzero(found.frequency >= 1.0)
     if not always.size:
         return f"No feature is in all of {'them' if found.is_complete else 'those listed'}."
@@ -128,6 +136,15 @@ def which_in_all(found: NearOptimalSets) -> str:
         return f"{text}."
     which = "" if core.size == always.size else f": {named(found, core)}"
     return f"{text}; proved for every panel {near}{which}."
+
+
+def _in_any(found: NearOptimalSets) -> str:
+    """Of a list that is not complete, and has one panel: what is proved of all others."""
+    near, n = looked_for(found), found.core.size
+    if found.is_complete or not near or not n:
+        return ""
+    are = f"{counted(n, 'feature')} {'is' if n == 1 else 'are'} in every panel {near}"
+    return f"{are}: {named(found, found.core)} (proved)."
 
 
 def which_exchanged(found: NearOptimalSets) -> str:
