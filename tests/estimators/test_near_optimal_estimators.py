@@ -93,6 +93,23 @@ def test_options_reach_the_search(data) -> None:
         es.SparseLDA(None).near_optimal(X, y)
 
 
+def test_limits_by_name_with_class_weights(data) -> None:
+    X, y = data
+    limits = {"groups": {"g": ["gene 0", "gene 1", "gene 3"]}, "at_most": 1}
+    asked = {"class_weight": "balanced", "constraints": limits}
+    frame = pd.DataFrame(X, columns=NAMES)
+    found = es.SparseLDA(3, shrinkage=0.4, **asked).near_optimal(frame, y, within=0.5)
+    whole = es.SparseLDA(3, shrinkage=0.4, class_weight="balanced").near_optimal(X, y, within=0.9)
+    allowed = [
+        (S, score)
+        for S, score in zip(map(tuple, whole.sets.tolist()), whole.scores)
+        if len({0, 1, 3} & set(S)) <= 1
+    ]
+    best = allowed[0][1]
+    assert len(allowed) < whole.n_sets
+    assert rows(found) == sorted(S for S, score in allowed if score >= 0.5 * best)
+
+
 def test_pca(data) -> None:
     X, _ = data
     S = np.cov(X.T, bias=True)

@@ -14,8 +14,8 @@ import eigensieve as es
 from eigensieve.errors import InputError, OptionError
 from eigensieve.pencil import row_factor
 from eigensieve.pencil.solution import Solution, Status
-from eigensieve.search import column_generation
 from eigensieve.search.deflation import deflate
+from eigensieve.search.greedy import column_generation
 from eigensieve.tables.kinds.big_table import BigTable
 from eigensieve.tables.kinds.opening import as_big_table
 from eigensieve.tables.streamed_pencil import StreamedPencil

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError, OptionError
 from ..estimators._validation import read_columns
+from ..pencil.constraints import as_constraints
 from ..pencil.names import close_names, listed
 from ..tables.kinds.anndata_parts import find_column, find_matrix, refuse_repeated
 from ..tables.kinds.selected_table import select
@@ -90,9 +91,15 @@ class CellTable:
         return find_names(wanted, self.names, what)
 
     def find_constraints(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Options of an estimator, with positions in place of names in include and exclude."""
-        constraints = {"include", "exclude"} & options.keys()
-        return options | {name: self.find(options[name], name).tolist() for name in constraints}
+        """Options of an estimator, with positions in place of names of genes."""
+        lists = {"include", "exclude"} & options.keys()
+        found = options | {name: self.find(options[name], name).tolist() for name in lists}
+        limits = as_constraints(options.get("constraints"))
+        if limits is not None:
+            found["constraints"] = limits.by_index(
+                self.names.size, self.names.tolist()
+            ).as_options()
+        return found
 
 
 def open_cells(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> CellTable:

@@ -67,7 +67,8 @@ def sparse_pca(
     check_writable(adata, key_added, copy)
     cells = open_cells(adata, layer, use_raw, mask_var)
     table = cells.table()
-    model = SparsePCA(n_components, n_features_to_select=n_features_to_select, **options)
+    limited = cells.find_constraints(options)
+    model = SparsePCA(n_components, n_features_to_select=n_features_to_select, **limited)
     scores = model.fit(table).transform(table)
     params = {"n_components": n_components, "n_features_to_select": n_features_to_select}
     run = describe_run("SparsePCA", params | cells.params, options)

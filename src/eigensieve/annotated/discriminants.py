@@ -57,7 +57,7 @@ def sparse_lda(
         Write into a copy and return it.
     **options
         Of `eigensieve.SparseLDA`: solver="exact", shrinkage, class_weight="balanced",
-        time_limit ...; ``include`` and ``exclude`` take names of genes.
+        time_limit ...; ``include``, ``exclude`` and ``constraints`` take names of genes.
 
     Returns
     -------

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
+from ..pencil.constraints import as_constraints
 from ..tables.builders import lda_pencil
 from ..tables.kinds.groups import read_groups
 from .cell_table import check_options, open_cells
@@ -67,8 +68,12 @@ def sparse_lda_path(
     models = SparseLDA(**cells.find_constraints(options)).fit_path(table, labels, ks)
     first = next(iter(models.values()))
     pencil = lda_pencil(table, labels, first.shrinkage_, first.ridge, first.class_weight)
+    restrictions = {
+        "include": first.include, "exclude": first.exclude,
+        "constraints": as_constraints(first.constraints),
+    }  # fmt: skip
     found = [
-        with_certificate(first.certificate, model.solution_, pencil, first.include, first.exclude)
+        with_certificate(first.certificate, model.solution_, pencil, **restrictions)
         for model in models.values()
     ]
     entry = np.zeros(cells.names.size, dtype=int)

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..pencil.checks import check_k
 from ..pencil.criteria import fix_signs, generalized_eigh
 from ..pencil.pencil import Pencil
+from ..pencil.problem import make_problem
 from ..tables.statistics import ClassStats
 from ._projected import ProjectedClassifier
 from ._rules import check_priors
@@ -54,3 +55,12 @@ def allowed_sizes(ks: Iterable[int], least: int, most: int) -> list[int]:
     if not sizes:
         raise InputError(f"no k of ks lies in {least}..{most}")
     return sizes
+
+
+def possible_sizes(sizes: list[int], pencil: Pencil, **restrictions: Any) -> list[int]:
+    """Those for which there is a set; ``restrictions`` are those of `make_problem`."""
+    problem = make_problem(pencil, None, **restrictions)
+    possible = [k for k in sizes if problem.next_size(k) == k]
+    if not possible:
+        raise InputError("for no k of ks there is a set that keeps all constraints")
+    return possible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import as_seed, check_choice, check_k
+from ..pencil.constraints import NAMES as LIMITS
+from ..pencil.constraints import Constraints, as_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
@@ -25,7 +27,7 @@ from ._callbacks import listener_of
 CERTIFICATES = ("root", "none")
 # What `solve` takes beside the options of a solver, and solver_options may say, too.
 OF_A_RUN = {"n_jobs", "client", "callback", "proof"}
-NOT_OF_A_SOLVER = {"effort", *inspect.signature(solve).parameters} - OF_A_RUN
+NOT_OF_A_SOLVER = {"effort", *LIMITS, *inspect.signature(solve).parameters} - OF_A_RUN
 
 
 def clip_k(k: Any, p: int, of: str = "", stacklevel: int = 3) -> int:
@@ -81,6 +83,12 @@ def feature_indices(wanted: Any, names: np.ndarray | None, p: int, what: str) ->
     return np.unique([place[w] for w in wanted]).astype(np.intp)
 
 
+def limits_by_index(wanted: Any, names: np.ndarray | None, p: int) -> Constraints:
+    """What ``constraints`` asks for, with indices in the place of names."""
+    known = None if names is None else [str(name) for name in names]
+    return (as_constraints(wanted) or Constraints()).by_index(p, known)
+
+
 def check_solver_options(options: Any) -> dict[str, Any]:
     """Options of the solver only: what is a parameter of the estimator is set there."""
     if not isinstance(options, Mapping | None):
@@ -91,6 +99,8 @@ def check_solver_options(options: Any) -> dict[str, Any]:
         advice = "set it on the estimator, if it has that parameter"
         if taken[0] == "gap_tol":
             advice = "every estimator says optimal at the same gap; eigensieve.solve takes another"
+        if taken[0] in LIMITS:
+            advice = "set constraints on the estimator, if it has that parameter"
         raise OptionError(
             f"solver_options has {taken[0]!r}, which is not an option of a solver; {advice}"
         )
@@ -148,25 +158,20 @@ def check_certificate(value: Any) -> None:
 
 
 def with_certificate(
-    wanted: str,
-    solution: Solution,
-    pencil: Pencil,
-    include: Sequence[int] = (),
-    exclude: Sequence[int] = (),
-    k: int | Sequence[int] | None = None,
+    wanted: str, solution: Solution, pencil: Pencil, **restrictions: Any
 ) -> Solution:
     """The solution, with a bound on the optimum if it has none and one is wanted.
 
-    ``k`` is the cardinality that was asked for, where it is one per block: the bound is then on
-    the sets that fill the blocks like that.
+    ``restrictions`` are those of `make_problem`: include, exclude, constraints, and k where it is
+    one per block: the bound is then on the sets that fill the blocks like that.
 
     The bound is that of an exact search before its first branch: it costs about as much as the
     greedy search itself. After Ctrl-C nothing more is computed.
     """
     if wanted == "none" or np.isfinite(solution.bound) or solution.status is Status.INTERRUPTED:
         return solution
-    k = solution.k if k is None else k
-    problem = make_problem(pencil, k, solution.criterion, include, exclude)
+    about = {"k": solution.k, "criterion": solution.criterion, **restrictions}
+    problem = make_problem(pencil, **about)
     support = problem.to_local(solution.support)
     bound = max(root_bound(problem, support), problem.ceiling(support))
     gap = relative_gap(solution.objective, bound, solution.scale)

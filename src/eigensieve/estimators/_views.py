@@ -15,14 +15,12 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import InputError
+from ..search.deflation import NOTHING
 from ..tables.kinds.frames import plain_frame
 from ._projected import project_rows
 from ._validation import FLOATS, FORMATS, check_unique_names, require_in_memory, validate_table
 
 PLAIN_NAMES = ("X", "Y")
-
-# A direction whose share in a view is below this has no part there (the correlation is zero).
-NOTHING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,6 +331,14 @@ def unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     sizes = np.linalg.norm(scores, axis=0)
     factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
     return weights * factors, scores * factors
+
+
+def names_of_both(names: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """What the features of both views are called; None if that does not tell them apart."""
+    if any(own is None for own in names):
+        return None
+    both = np.concatenate([np.asarray(own, dtype=object) for own in names])
+    return both if len(set(both.tolist())) == both.size else None
 
 
 def pearson(first: np.ndarray, second: np.ndarray) -> np.ndarray:

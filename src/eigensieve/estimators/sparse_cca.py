@@ -19,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import as_seed, check_k
+from ..pencil.constraints import Constraints
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
-from ..search.deflation import deflate
+from ..search.deflation import deflate_views, own_directions
 from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve
 from ..tables.view_builders import (
@@ -38,12 +39,20 @@ from ._shared import (
     clip_components,
     clip_k,
     is_left_to_penalty,
+    limits_by_index,
     list_near_optimal,
     search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._views import NOTHING, TwoViews, pearson, per_view, split_views, unit_variance
+from ._views import (
+    TwoViews,
+    names_of_both,
+    pearson,
+    per_view,
+    split_views,
+    unit_variance,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,7 @@ class _Prepared:
     views: CentredViews
     pencil: Pencil
     k: int | tuple[int, int] | None
+    constraints: Constraints
     n_components: int
 
 
@@ -85,6 +95,11 @@ class SparseCCA(
         do not use it.
     shrinkage : "auto", float in [0, 1], or a pair or dict of those, one per view
         Weight s of the diagonal in (1-s) S + s diag(S).
+    constraints : dict, optional
+        Limits on groups of features and on costs that every component keeps: groups, at_most,
+        at_least, whole, costs and max_cost, as in `eigensieve.solve`. Features are numbered
+        through: X's, then Y's; names serve where the columns of both views have names and no name
+        is in both.
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best sets of
         as many features, where that is cheap; each component's is that of the pencil the earlier
@@ -149,6 +164,7 @@ class SparseCCA(
         solver: str = "auto",
         effort: float | str = "normal",
         shrinkage: ViewShrinkage | Mapping[Any, float | str] = "auto",
+        constraints: dict[str, Any] | None = None,
         certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
@@ -160,6 +176,7 @@ class SparseCCA(
         self.solver = solver
         self.effort = effort
         self.shrinkage = shrinkage
+        self.constraints = constraints
         self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
@@ -209,7 +226,8 @@ class SparseCCA(
         """
         data = clone(self)._prepare(X, y)
         size = {"within": within, "max_sets": max_sets}
-        return list_near_optimal(self, data.pencil, data.k, {}, size | options)
+        asked = data.constraints.as_options()
+        return list_near_optimal(self, data.pencil, data.k, asked, size | options)
 
     def _prepare(self, X: Any, y: Any) -> _Prepared:
         views = split_views(X, y)
@@ -228,7 +246,10 @@ class SparseCCA(
         names = [getattr(self, f"{v}feature_names_in_", None) for v in ("", "y_")]
         centred = centre_views(first, second, shrinkage, names)
         self.shrinkage_ = centred.shrinkage
-        return _Prepared(centred, cca_pencil_from_views(centred), k, m)
+        limits = limits_by_index(
+            self.constraints, names_of_both(names), self.x_mean_.size + self.y_mean_.size
+        )
+        return _Prepared(centred, cca_pencil_from_views(centred), k, limits, m)
 
     def _cardinality(self, names: tuple[Any, Any]) -> int | tuple[int, int] | None:
         """k as `solve` wants it: one per view, one for both together, or None with a penalty."""
@@ -256,22 +277,24 @@ class SparseCCA(
         return clip_components(m, min(n - 1, px, py), what, stacklevel=5)
 
     def _search(self, data: _Prepared) -> list[Solution]:
-        options, pencil = search_options(self, data.n_components), data.pencil
+        options = search_options(self, data.n_components) | data.constraints.as_options()
+        pencil = data.pencil
         solutions: list[Solution] = []
         for i in range(1, data.n_components + 1):
             with self._part(f"component {i}") as part:
                 solution = solve(pencil, data.k, **options)
                 counts = solution.k if self.together else _counts(pencil, solution)
-                solutions.append(with_certificate(self.certificate, solution, pencil, k=counts))
+                about = {"k": counts, "constraints": data.constraints}
+                solutions.append(with_certificate(self.certificate, solution, pencil, **about))
             if is_last(solution, part):
                 break
             if len(solutions) < data.n_components:
-                pencil = _without(pencil, solution)
+                pencil = deflate_views(pencil, solution)
         return solutions
 
     def _set_weights(self, data: _Prepared) -> None:
         (x_rows, y_rows), px = data.views.rows, self.x_mean_.size
-        pairs = [_own_directions(data.pencil, solution) for solution in self.solutions_]
+        pairs = [own_directions(data.pencil, solution) for solution in self.solutions_]
         x, x_scores = unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
         y, y_scores = unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
         peaks = x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
@@ -337,6 +360,7 @@ class SparseCCA(
         worker = clone(self).set_params(certificate="none")
         options = search_options(worker, 1 + number)
         data = worker._prepare(X, y)
+        options |= data.constraints.as_options()
         found = worker._search(data)
         _stop_if_interrupted(found[-1])
         seeds = np.random.RandomState(as_seed(random_state)).randint(2**31 - 1, size=number)
@@ -360,24 +384,6 @@ def _counts(pencil: Pencil, solution: Solution) -> int | list[int]:
     assert pencil.blocks is not None
     counts = np.bincount(pencil.blocks[solution.support], minlength=2).tolist()
     return counts if all(counts) else solution.k
-
-
-def _own_directions(pencil: Pencil, solution: Solution) -> list[np.ndarray]:
-    """u = [wx; 0] and v = [0; wy] with u'Bu = v'Bv = 1; zero where a view has no part."""
-    directions = []
-    for block in (0, 1):
-        u = np.where(pencil.blocks == block, solution.vectors[:, 0], 0.0)
-        norm = float(np.sqrt(u @ pencil.apply_B(u)))
-        directions.append(u / norm if norm > NOTHING else np.zeros_like(u))
-    return directions
-
-
-def _without(pencil: Pencil, solution: Solution) -> Pencil:
-    """The pencil with each view's own direction projected out: A keeps its zero blocks."""
-    for u in _own_directions(pencil, solution):
-        if u.any():
-            pencil = deflate(pencil, u[:, None])
-    return pencil
 
 
 def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Solution:

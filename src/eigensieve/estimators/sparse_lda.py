@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..pencil.constraints import Constraints
 from ..pencil.solution import Solution
 from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve, solve_path
@@ -18,12 +19,13 @@ from ..tables.statistics import ClassWeight
 from ._partial import add_part, counting, wait_for_more
 from ._projected import project_rows
 from ._rules import check_priors, discriminant_of_columns
-from ._selected import SelectedLDA, allowed_sizes
+from ._selected import SelectedLDA, allowed_sizes, possible_sizes
 from ._shared import (
     check_certificate,
     clip_k,
     feature_indices,
     is_left_to_penalty,
+    limits_by_index,
     list_near_optimal,
     search_options,
     warn_or_reraise,
@@ -39,11 +41,21 @@ class _Prepared:
     problem: LDAProblem
     include: np.ndarray
     exclude: np.ndarray
+    constraints: Constraints
     n_directions: int
 
     @property
     def n_free(self) -> int:
         return self.problem.pencil.size - self.exclude.size
+
+    @property
+    def restrictions(self) -> dict[str, Any]:
+        """What sets may be chosen, as `make_problem` takes it."""
+        return {
+            "include": self.include.tolist(),
+            "exclude": self.exclude.tolist(),
+            "constraints": self.constraints,
+        }
 
 
 class SparseLDA(SelectedLDA):
@@ -83,6 +95,9 @@ class SparseLDA(SelectedLDA):
         Directions kept by `transform`; n_classes - 1 by default. More are clipped with a warning;
         k features have k directions at most.
     include, exclude : features (names, indices or a mask) that must, or must not, be selected
+    constraints : dict, optional
+        Limits on groups of features and on costs: groups, at_most, at_least, whole, costs and
+        max_cost, as in `eigensieve.solve`; groups list names, indices or a mask.
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
         k features, where that is cheap; it is in ``solution_.bound``. `fit_path` computes none
@@ -155,6 +170,7 @@ class SparseLDA(SelectedLDA):
         n_components: int | None = None,
         include: Sequence[Any] = (),
         exclude: Sequence[Any] = (),
+        constraints: dict[str, Any] | None = None,
         certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
@@ -172,6 +188,7 @@ class SparseLDA(SelectedLDA):
         self.n_components = n_components
         self.include = include
         self.exclude = exclude
+        self.constraints = constraints
         self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
@@ -218,8 +235,7 @@ class SparseLDA(SelectedLDA):
         if not is_left_to_penalty(k, self.solver_options):
             k = clip_k(k, data.n_free, stacklevel=4)
         solution = solve(pencil, k, **self._search_options(data))
-        constraints = data.include.tolist(), data.exclude.tolist()
-        solution = with_certificate(self.certificate, solution, pencil, *constraints)
+        solution = with_certificate(self.certificate, solution, pencil, **data.restrictions)
         self._finish(data, solution)
         self._tell_of_fewer(data.n_directions, stacklevel=4)
         warn_or_reraise(self.solution_.status, self.solution_, stacklevel=4)
@@ -228,14 +244,15 @@ class SparseLDA(SelectedLDA):
     def fit_path(self, X: Any, y: ArrayLike, ks: Iterable[int]) -> dict[int, SparseLDA]:
         """One fitted classifier per k, from a single search for the whole path.
 
-        Values of k that ``include`` and ``exclude`` do not allow are left out, and so are
-        those that a time limit did not let the search reach. The estimator itself is
+        Values of k that ``include``, ``exclude`` and ``constraints`` do not allow are left out, and
+        so are those that a time limit did not let the search reach. The estimator itself is
         not changed. With solver "auto" all k together have the effort of four; other solvers get no
         root bound, whatever ``certificate`` says.
         """
         worker = clone(self)
         data = worker._prepare(*worker._take_table(X, y))
         sizes = allowed_sizes(ks, data.include.size, data.n_free)
+        sizes = possible_sizes(sizes, data.problem.pencil, **data.restrictions)
         path = solve_path(data.problem.pencil, sizes, **worker._search_options(data))
         models = {k: self._of_size(k, worker)._finish(data, found) for k, found in path.items()}
         warn_or_reraise(path.stopped, f"k = {', '.join(map(str, path))}")
@@ -297,14 +314,20 @@ class SparseLDA(SelectedLDA):
         p = problem.pencil.size
         include = feature_indices(self.include, names, p, "include")
         exclude = feature_indices(self.exclude, names, p, "exclude")
-        return _Prepared(problem, include, exclude, m)
+        limits = limits_by_index(self.constraints, names, p)
+        return _Prepared(problem, include, exclude, limits, m)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
         return self._what_is_asked(data) | search_options(self)
 
     def _what_is_asked(self, data: _Prepared) -> dict[str, Any]:
         """Of a set, whoever searches it."""
-        return {"criterion": self.criterion, "include": data.include, "exclude": data.exclude}
+        return {
+            "criterion": self.criterion,
+            "include": data.include,
+            "exclude": data.exclude,
+            **data.constraints.as_options(),
+        }
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:
         """The classifier and the projection on the chosen features."""

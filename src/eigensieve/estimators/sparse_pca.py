@@ -32,6 +32,7 @@ from ._shared import (
     clip_components,
     clip_k,
     is_left_to_penalty,
+    limits_by_index,
     list_near_optimal,
     search_options,
     warn_or_reraise,
@@ -72,6 +73,10 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         do not use it.
     deflation : "projection", "schur", "hotelling" or "orthogonalized-hotelling"
         How a component is taken out before the next is sought; of no use to "spca".
+    constraints : dict, optional
+        Limits on groups of features and on costs that every component keeps: groups, at_most,
+        at_least, whole, costs and max_cost, as in `eigensieve.solve`; groups list names, indices or
+        a mask. "spca" keeps none.
     certificate : "root" or "none", default "root"
         "root": a search that proves nothing (greedy) is followed by a bound on the best set of
         k features, where that is cheap; each component's is that of the pencil the earlier ones
@@ -138,6 +143,7 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         solver: str = "auto",
         effort: float | str = "normal",
         deflation: str = "projection",
+        constraints: dict[str, Any] | None = None,
         certificate: str = "root",
         time_limit: float | None = None,
         solver_options: dict[str, Any] | None = None,
@@ -148,6 +154,7 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.solver = solver
         self.effort = effort
         self.deflation = deflation
+        self.constraints = constraints
         self.certificate = certificate
         self.time_limit = time_limit
         self.solver_options = solver_options
@@ -205,12 +212,14 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         worker = clone(self)
         table = validate_table(worker, X, reset=True, min_samples=2)
-        problem = pca_problem(table, getattr(worker, "feature_names_in_", None))
+        names = getattr(worker, "feature_names_in_", None)
+        problem = pca_problem(table, names)
+        asked = limits_by_index(self.constraints, names, problem.pencil.size).as_options()
         ks: Any = self.n_features_to_select
         first = ks if ks is None or np.ndim(ks) == 0 else ks[0]
         k = None if first is None else clip_k(first, problem.pencil.size)
         size = {"within": within, "max_sets": max_sets}
-        return list_near_optimal(self, problem.pencil, k, {}, size | options)
+        return list_near_optimal(self, problem.pencil, k, asked, size | options)
 
     def _check_choices(self) -> None:
         check_deflation(self.deflation)
@@ -268,24 +277,31 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """One component after the other, each from what the earlier ones leave."""
-        common = search_options(self, len(ks))
+        names = getattr(self, "feature_names_in_", None)
+        limits = limits_by_index(self.constraints, names, pencil.size)
+        common = search_options(self, len(ks)) | limits.as_options()
         solutions: list[Solution] = []
         for k, own in zip(ks, options):
             i = len(solutions) + 1
             with _naming(i), self._part(f"component {i}") as part:
                 solution = solve(pencil, k, **(common | own))
-                solutions.append(with_certificate(self.certificate, solution, pencil))
+                found = with_certificate(self.certificate, solution, pencil, constraints=limits)
+                solutions.append(found)
             if is_last(solution, part):
                 break
             if len(solutions) < len(ks):
-                found = np.column_stack([s.vectors[:, 0] for s in solutions])
-                pencil = deflate(pencil, found, self.deflation)
+                vectors = np.column_stack([s.vectors[:, 0] for s in solutions])
+                pencil = deflate(pencil, vectors, self.deflation)
         return np.vstack([s.vectors[:, 0] for s in solutions]), solutions
 
     def _search_jointly(
         self, pencil: Pencil, ks: list[int | None], options: list[dict[str, Any]]
     ) -> tuple[np.ndarray, list[Solution]]:
         """All components at once, with the solver's own loadings."""
+        if self.constraints is not None:
+            raise OptionError(
+                f"solver {self.solver!r} cannot keep constraints: it finds all components at once"
+            )
         own = search_options(self)
         if own.get("rho") is not None:
             own["rho"] = [each["rho"] for each in options]

@@ -14,8 +14,10 @@ from .limits import FREE, IN, Limits
 MAX_RULES = 60
 # Seconds that the search for a set may take.
 SECONDS = 20.0
-# How near to the largest sum a set is to come.
-NEAR = 0.01
+# How near to the largest sum of gains a set is to come.
+NEAR = 1e-3
+# A row whose weights are no integers is to be kept by so much, in units of its largest weight.
+MARGIN = 2e-6
 TINY = 1e-9
 INFEASIBLE = 2  # scipy's status
 
@@ -25,15 +27,19 @@ def heaviest_allowed(
 ) -> np.ndarray | None:
     """The allowed set of k features with the largest sum of gains; None if there is none.
 
-    With an integer program: exact for whether there is one, near to exact for the sum.
+    By an integer program: exact in whether there is one, within a thousandth in the sum.
     """
-    if gains is None and (packed := _packed(limits, k, include)) is not None:
-        return packed
-    gains = np.zeros(limits.size) if gains is None else gains
-    found = _solve(limits, np.arange(limits.most.size), (k, k), include, -gains)
-    if found is not None and not limits.allows(found):  # the solver allows for some rounding
-        return None
-    return found
+    if gains is None:
+        packed = _packed(limits, k, include)
+        if packed is not None:
+            return packed
+        gains = np.zeros(limits.size)
+    every = np.arange(limits.most.size)
+    for margin in (0.0, MARGIN):  # the solver allows for some rounding, and limits do not
+        found = _solve(limits, every, (k, k), include, -gains, margin=margin, near=NEAR)
+        if found is None or limits.allows(found):
+            return found
+    return None
 
 
 def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
@@ -47,6 +53,15 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
         f"no set of {k} features{forced} keeps all limits; these cannot hold together: "
         f"{rules}{_advice(limits, k, include)}"
     )
+
+
+def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
+    """The least number of features, k or more, of an allowed set; None if there is none."""
+    if k > limits.size:
+        return None
+    every, one = np.arange(limits.most.size), np.ones(limits.size)
+    found = _solve(limits, every, (k, limits.size), include, one)
+    return None if found is None else found.size
 
 
 def _packed(limits: Limits, k: int, include: np.ndarray) -> np.ndarray | None:
@@ -74,11 +89,11 @@ def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
     """Rows that already have no set: what is left when those are dropped that can be."""
     rules = list(dict.fromkeys(limits.names))
     by_rule = {rule: [c for c, name in enumerate(limits.names) if name == rule] for rule in rules}
-    kept = rules
+    kept, free = rules, np.zeros(limits.size)
     for rule in rules if len(rules) <= MAX_RULES else ():
         fewer = [other for other in kept if other != rule]
-        rows = [c for other in fewer for c in by_rule[other]]
-        if _solve(limits, np.array(rows, dtype=np.intp), (k, k), include) is None:
+        rows = np.array([c for other in fewer for c in by_rule[other]], dtype=np.intp)
+        if _solve(limits, rows, (k, k), include, free) is None:
             kept = fewer
     return [c for rule in kept for c in by_rule[rule]]
 
@@ -87,8 +102,8 @@ def _advice(limits: Limits, k: int, include: np.ndarray) -> str:
     """The nearest numbers of features for which there is a set."""
     every, one = np.arange(limits.most.size), np.ones(limits.size)
     below = _solve(limits, every, (1, k), include, -one)
-    above = _solve(limits, every, (k, limits.size), include, one)
-    sizes = [str(found.size) for found in (below, above) if found is not None and found.size]
+    nearest = [None if below is None else below.size, next_size(limits, k, include)]
+    sizes = [str(size) for size in nearest if size]
     return f" (with {' or '.join(sizes)} features there is a set)" if sizes else ""
 
 
@@ -97,7 +112,10 @@ def _solve(
     rows: np.ndarray,
     sizes: Sequence[int],
     include: np.ndarray,
-    price: np.ndarray | None = None,
+    price: np.ndarray,
+    *,
+    margin: float = 0.0,
+    near: float = 0.0,
 ) -> np.ndarray | None:
     """The cheapest set that keeps some of the rows, or None."""
     p = limits.size
@@ -105,14 +123,17 @@ def _solve(
     least[include] = 1.0
     constraints = [optimize.LinearConstraint(sparse.csr_array(np.ones((1, p))), *sizes)]
     if rows.size:
-        matrix = limits.rows[rows]
-        constraints.append(optimize.LinearConstraint(matrix, -np.inf, limits.most[rows]))
+        scale = 1.0 / limits.largest[rows]  # what the solver tolerates is absolute
+        matrix = sparse.diags_array(scale) @ limits.rows[rows]
+        most = limits.most[rows] * scale - margin * ~limits.is_integral[rows]
+        constraints.append(optimize.LinearConstraint(matrix, -np.inf, most))
     found = optimize.milp(
-        np.zeros(p) if price is None else price,
+        price,
         integrality=np.ones(p),
         bounds=optimize.Bounds(least, np.ones(p)),
         constraints=constraints,
-        options={"time_limit": SECONDS, "mip_rel_gap": 0.0 if price is None else NEAR},
+        # its presolve may take minutes over costs of thousands of features, its search a moment
+        options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": near},
     )
     if found.x is None and found.status != INFEASIBLE:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -42,6 +42,15 @@ class Constraints:
     whole: Any = False
     costs: Any = None
     max_cost: float | None = None
+
+    def by_index(self, p: int, names: Sequence[str] | None) -> Constraints:
+        """The same with indices in the place of names."""
+        groups = None if self.groups is None else _read_groups(self.groups, p, names)
+        return replace(self, groups=groups, costs=_read_costs(self.costs, self.max_cost, p, names))
+
+    def as_options(self) -> dict[str, Any]:
+        """The keywords that say the same."""
+        return {name: getattr(self, name) for name in NAMES}
 
     def limits(self, p: int, names: Sequence[str] | None = None) -> Limits | None:
         """The same as rows on p features; None if there is no limit."""
@@ -94,9 +103,10 @@ NAMES = tuple(field.name for field in fields(Constraints))
 
 
 def take_constraints(options: dict[str, Any]) -> Constraints | None:
-    """Those among some options, which lose them; None if there are none."""
+    """Those among some options, which lose them; None if they ask for nothing."""
     given = {name: options.pop(name) for name in NAMES if name in options}
-    return Constraints(**given) if given else None
+    asks = any(value is not None and value is not False for value in given.values())
+    return Constraints(**given) if asks else None
 
 
 def as_constraints(given: Any) -> Constraints | None:
@@ -139,6 +149,8 @@ def _find(members: Any, p: int, names: Sequence[str] | None, group: Any) -> np.n
     if isinstance(members, str) or not isinstance(members, Iterable):
         raise InputError(f"{what} is {members!r}; it must list its features")
     given = [*members]
+    if any(isinstance(each, Iterable) and not isinstance(each, str) for each in given):
+        raise InputError(f"{what} has lists in it; it must list its features")
     if any(isinstance(each, str) for each in given):
         found = _by_name(given, names, what)
     else:
@@ -192,6 +204,8 @@ def _whole_names(given: Any, groups: Mapping[str, np.ndarray]) -> list[str]:
         if not groups:
             raise OptionError("whole is True, but there are no groups")
         return list(groups)
+    if not isinstance(given, Iterable):
+        raise OptionError(f"whole is {given!r}; it must be True, or list names of groups")
     wanted = [given] if isinstance(given, str) else [str(name) for name in given]
     unknown = [name for name in wanted if name not in groups]
     if unknown:
@@ -213,14 +227,13 @@ def _read_costs(
         if features.size < p:
             raise InputError(f"costs names {features.size} features, and there are {p}")
         keys = list(costs)
-        order = _by_name(keys, names, "costs") if isinstance(keys[0], str) else np.array(keys)
-        values = np.empty(p)
-        values[order] = list(costs.values())
-    else:
-        try:
-            values = np.asarray(costs, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("costs must be numbers, one per feature") from None
+        by_name = any(isinstance(key, str) for key in keys)
+        order = _by_name(keys, names, "costs") if by_name else np.array(keys)
+        costs = [each for _, each in sorted(zip(order.tolist(), costs.values()))]
+    try:
+        values = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("costs must be numbers, one per feature") from None
     if values.shape != (p,):
         raise InputError(f"costs has the shape {values.shape}; it must have {p} numbers")
     if not (np.isfinite(values).all() and (values >= 0).all()):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, PencilError
-from .allowed import check_allowed
+from .allowed import check_allowed, next_size
 from .budget import Budget
 from .checks import check_choice, check_k
 from .constraints import Constraints
@@ -128,6 +128,12 @@ class Problem:
         if self.limits is not None:
             mask &= self.limits.may_replace(support, slot)
         return mask
+
+    def next_size(self, k: int) -> int | None:
+        """The least cardinality, k or more, for which there is a set; None if there is none."""
+        if self.limits is not None:
+            return next_size(self.limits, k, self.include)
+        return k if k <= self.pencil.size else None
 
     @cached_property
     def all_limits(self) -> Limits:
@@ -270,19 +276,23 @@ class Problem:
 
 def make_problem(
     pencil: Pencil,
-    k: int | Sequence[int],
+    k: int | Sequence[int] | None,
     criterion: str = "auto",
     include: Sequence[int] = (),
     exclude: Sequence[int] = (),
     constraints: Constraints | None = None,
 ) -> Problem:
-    """Validate the constraints and build the `Problem`; criterion "auto" is the pencil's own."""
+    """Validate the constraints and build the `Problem`; criterion "auto" is the pencil's own.
+
+    k is None for the least number for which there is a set.
+    """
     inside = _indices(include, check_pencil(pencil).size, "include")
     outside = _indices(exclude, pencil.size, "exclude")
     both = np.intersect1d(inside, outside)
     if both.size:
         raise InputError(f"features {both.tolist()} are both in include and in exclude")
     quota = _quota(pencil, k) if isinstance(k, Sequence | np.ndarray) and np.ndim(k) else None
+    is_open, k = k is None, max(1, inside.size) if k is None else k
     number = check_k(k if quota is None else sum(quota.values()))
     allowed = np.ones(pencil.size, dtype=bool)
     allowed[outside] = False
@@ -299,6 +309,8 @@ def make_problem(
     if limits is not None and outside.size:
         limits = limits.take(to_original)
     problem = Problem(part, number, criterion, place, quota, to_original, pencil.size, limits)
+    if is_open:
+        problem = replace(problem, k=problem.next_size(number) or number)
     _check_feasible(problem)
     return problem
 

@@ -21,7 +21,6 @@ from ..pencil.criteria import CRITERIA
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution, Status, relative_gap
-from .column_generation import among
 from .exact.exact import choose_algorithm
 from .exact.perspective.relaxation import one_blas_thread
 from .exact.tree import Known, SearchOptions
@@ -221,6 +220,8 @@ def find_exact(problem: Problem) -> Solver | None:
     exact, pencil = solvers[choose_algorithm(problem)], problem.pencil
     if exact.max_features is not None and pencil.size > exact.max_features:
         return None
+    if problem.limits is not None and not exact.takes_limits:
+        return None
     if not pencil.in_memory:
         knows = exact.on_disk is not None and problem.criterion in exact.on_disk.criteria
         if exact.on_disk is None or (pencil.has_A_on_disk and not knows):
@@ -286,7 +287,7 @@ def _search(
     """Search among the features of a part, which is in memory, for what is above the cut."""
     features, pencil = part
     assert exact.search is not None  # every exact solver has one
-    target = Target(among(stage.problem, features, pencil), budget.gap_tol)
+    target = Target(stage.problem.among(features, pencil), budget.gap_tol)
     known = Known(np.searchsorted(features, stage.support), stage.bound, stage.is_screened)
     outcome, cut = exact.search(target, budget, replace(options, known=known)), stage.cut
     stage.take(features[outcome.support])
@@ -300,5 +301,6 @@ SOLVER = Solver(
     solve=solve_auto,
     path=auto_path,
     certifies=True,
+    takes_limits=True,
     on_disk=OnDisk(criteria=CRITERIA),
 )

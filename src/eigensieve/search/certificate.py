@@ -33,7 +33,8 @@ class Certificate(Solution):
     sizes : tuple of int
         How many features of each block the rivals have; empty for a pencil without blocks.
     is_constrained : bool
-        Whether include or exclude left only some of these sets as rivals.
+        Whether include, exclude, or limits on groups or costs left only some of these sets as
+        rivals.
     names : tuple of str or None
         What all features of the pencil are called, if that is known.
     swaps : tuple of Swap

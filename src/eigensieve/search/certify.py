@@ -13,6 +13,8 @@ import numpy as np
 
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
+from ..pencil.constraints import take_constraints
+from ..pencil.limits import Limits
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, Status, relative_gap
@@ -48,6 +50,7 @@ def certify(
     ridge: float | None = None,
     class_weight: ClassWeight = None,
     layer: str | None = None,
+    **constraints: Any,
 ) -> Certificate:
     """An upper bound and the gap for a set of features, whoever chose it.
 
@@ -79,6 +82,8 @@ def certify(
     shrinkage, ridge, class_weight : as in `lda_pencil`, for a table; a pencil has its own
     layer : str, optional
         The layer of an AnnData that takes the place of .X.
+    **constraints : groups, at_most, at_least, whole, costs, max_cost
+        Limits that every rival must keep, as in `solve`; the given set, too.
 
     Returns
     -------
@@ -111,10 +116,21 @@ def certify(
         given_set = read_pencil_set(pencil, support, include, exclude, names, settings)
     else:
         given_set = read_table_set(pencil, support, features, include, exclude, names, settings)
+    given_set = _limited(given_set, constraints)
     return _certify(
         given_set, criterion, Budget(time_limit, gap_tol, callback), proof,
         check_shared(random_state, n_jobs, client),
     )  # fmt: skip
+
+
+def _limited(given_set: GivenSet, options: dict[str, Any]) -> GivenSet:
+    """The given set with what else the rivals must keep, by index."""
+    asked = take_constraints(options)
+    if options:
+        raise OptionError(f"certify has no option {', '.join(sorted(options))}")
+    if asked is None:
+        return given_set
+    return replace(given_set, constraints=asked.by_index(given_set.pencil.size, given_set.names))
 
 
 def _certify(
@@ -129,11 +145,14 @@ def _certify(
     request = None if proof is None else _request(proof, pencil, chosen)
     sizes = () if pencil.blocks is None else _sizes(pencil.blocks, chosen)
     pencil, k, unused = _cardinality(pencil, chosen)
-    problem = make_problem(pencil, k, criterion, include, [*exclude, *unused])
+    limits = _check_limits(given_set)
+    problem = make_problem(
+        pencil, k, criterion, include, [*exclude, *unused], given_set.constraints
+    )
     _check_allowed(given_set)
     about = {
         "sizes": sizes,
-        "is_constrained": len(include) + len(exclude) > 0,
+        "is_constrained": len(include) + len(exclude) > 0 or limits is not None,
         "names": given_set.names,
     }
     given = problem.solution(
@@ -203,6 +222,17 @@ def _judge(
     swaps = () if better is None else list_swaps(problem, given, better)
     own = {f.name: getattr(claim, f.name) for f in fields(Solution)}
     return Certificate(**own, better=better, swaps=swaps, **about)
+
+
+def _check_limits(given: GivenSet) -> Limits | None:
+    """The limits that every rival keeps, as the given set does."""
+    if given.constraints is None:
+        return None
+    limits = given.constraints.limits(given.pencil.size)
+    broken = None if limits is None else limits.broken(given.chosen)
+    if broken is not None:
+        raise InputError(f"the support does not keep a limit: {broken}")
+    return limits
 
 
 def _check_allowed(given: GivenSet) -> None:

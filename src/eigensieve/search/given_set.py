@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..pencil.constraints import Constraints
 from ..pencil.pencil import Pencil
 from ..tables.builders import lda_problem
 from ..tables.kinds.groups import labelled_cells
@@ -28,6 +29,7 @@ class GivenSet:
     chosen : array of feature indices, sorted
     include, exclude : feature indices
     names : what all features are called, if that is known
+    constraints : limits on groups and costs, by index, or None
     """
 
     pencil: Pencil
@@ -35,6 +37,7 @@ class GivenSet:
     include: Sequence[int]
     exclude: Sequence[int]
     names: tuple[str, ...] | None
+    constraints: Constraints | None = None
 
     def name_of(self, feature: int) -> str:
         """For messages: the name in quotes, or the index."""

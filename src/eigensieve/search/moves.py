@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
+from ..pencil.allowed import heaviest_allowed
 from ..pencil.budget import Budget
-from ..pencil.criteria import fix_signs
+from ..pencil.criteria import TINY, fix_signs
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem
+from .secular import first_max
 
 # Eigenvectors that may take part in a score; more carry next to nothing.
 MAX_EIGENVECTORS = 50
@@ -50,8 +52,27 @@ def renormalize(pencil: Pencil, x: ArrayLike) -> np.ndarray:
 
 
 def top_k(problem: Problem, scores: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-    """k features: include (and start), then the highest scores within the block quotas."""
-    return np.sort(ranked(problem, scores, problem.include if start is None else start))
+    """k features: include (and start), then the highest scores within the block quotas.
+
+    With limits the allowed set of the largest sum; without the start if there is none with it.
+    """
+    start = problem.include if start is None else start
+    if problem.limits is None:
+        return np.sort(ranked(problem, scores, start))
+    gains, wanted = _as_gains(scores), np.union1d(problem.include, start).astype(np.intp)
+    found = heaviest_allowed(problem.all_limits, problem.k, wanted, gains)
+    if found is None:
+        found = heaviest_allowed(problem.all_limits, problem.k, problem.include, gains)
+    assert found is not None  # else there would be no problem
+    return found
+
+
+def _as_gains(scores: np.ndarray) -> np.ndarray:
+    """The scores in units of the largest one; what is minus infinity is a little below all."""
+    finite = scores[np.isfinite(scores)]
+    gains = np.clip(scores, *((finite.min(), finite.max()) if finite.size else (0.0, 0.0)))
+    size = max(float(np.abs(gains).max()), TINY)
+    return np.asarray(np.where(scores == -np.inf, gains / size - 1.0, gains / size))
 
 
 def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -67,6 +88,12 @@ def ranked(problem: Problem, scores: np.ndarray, start: np.ndarray) -> np.ndarra
         places = [np.flatnonzero(own == b)[: lacks[b]] for b in problem.quota]
         order = order[np.sort(np.concatenate(places))]
     return np.concatenate([start, order[: problem.k - len(start)]]).astype(np.intp)
+
+
+def best_single(problem: Problem, choice: np.ndarray) -> tuple[np.ndarray, float]:
+    """The best single feature of some, the first of equals, and the score that none exceeds."""
+    ratio = (problem.pencil.diag_A / problem.pencil.diag_B)[choice]
+    return choice[[first_max(ratio)]], problem.score([choice[np.argmax(ratio)]])
 
 
 def eigenvector_scores(problem: Problem) -> np.ndarray:

@@ -16,7 +16,6 @@ from ..errors import OptionError
 from ..pencil.budget import Budget
 from ..pencil.problem import Problem
 from ..pencil.solution import Solution, Status
-from .column_generation import among
 from .greedy.greedy import solve_greedy
 from .greedy.start import resize
 from .solver import Solver
@@ -25,6 +24,11 @@ from .target import Outcome, Target, finish
 
 def check_on_disk(solver: Solver, problem: Problem, solvers: Mapping[str, Solver]) -> None:
     """Raise unless the solver, one of these, works on this table on disk."""
+    if problem.limits is not None:
+        raise OptionError(
+            "limits on groups or costs need the table in memory: give np.asarray(X) if memory "
+            "allows, or a table of the columns that matter"
+        )
     if solver.on_disk is None:
         others = [one for one in solvers.values() if one.on_disk is not None]
         others.sort(key=lambda one: one.certifies)
@@ -58,7 +62,7 @@ def solve_on_disk(
     if bound <= cut or not pencil.can_load(left.size) or stopped is not Status.GAP_LIMIT:
         outcome = Outcome(support, value, bound, 1, None if bound <= cut else stopped)
         return finish(outcome, target, budget, solver.name)
-    part = among(work, left, pencil.load(left))
+    part = work.among(left, pencil.load(left))
     found = solver.solve(part, budget, start=np.searchsorted(left, support), **options)
     # what was ruled out is no better than the cut
     bound = min(bound, max(found.bound, cut))

@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import InputError, OptionError
 from ..pencil.budget import Budget, Callback
 from ..pencil.checks import as_seed, check_k
+from ..pencil.constraints import take_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, check_pencil, make_problem
 from ..pencil.solution import Solution, SolutionPath
@@ -26,6 +27,8 @@ from .solver import Solver
 
 # Arguments that every call may carry; a solver gets those it declares.
 SHARED_OPTIONS = ("random_state", "n_jobs", "client")
+# So many cardinalities a path has where none are named.
+MAX_SIZES = 50
 # Options that count something, wherever they occur, and the least they may be.
 MIN_OPTION_VALUES = {"max_nodes": 1, "max_iter": 1, "n_starts": 0}
 
@@ -78,6 +81,17 @@ def solve(
         docs/proofs.md. The solution then claims what the file shows, no more; writing it counts
         towards the time limit, not towards the effort.
     **solver_options : options of that solver; ``effort`` is one of "auto"
+        And limits on the set, in any combination, for the solvers "auto", "greedy", "exact" and
+        "exhaustive". Wishes that no set of k features fulfils are refused with the reason.
+
+        groups : dict of name: features, by index, or by name where the table had names
+            Or one label per feature, where None, NaN or "" is no group. Groups may overlap.
+        at_most, at_least : how many features of a group a set may, or must, have
+            One number for every group, or a dict of group name: number.
+        whole : True for every group, or a list of group names
+            Groups that are taken whole or not at all, such as the bands of a spectrum.
+        costs : what each feature costs, 0 or more: an array, or a dict that names them all
+        max_cost : what all features of a set may cost together
 
     Returns
     -------
@@ -87,14 +101,24 @@ def solve(
     --------
     >>> import numpy as np, eigensieve as es
     >>> X = np.random.default_rng(0).normal(size=(40, 6)) * [1, 3, 1, 3, 1, 1]
-    >>> es.solve(es.pca_pencil(X), k=2).support.tolist()
+    >>> pencil = es.pca_pencil(X)
+    >>> es.solve(pencil, k=2).support.tolist()
     [1, 3]
+
+    No more than one of the first four, and the last two together or not at all:
+
+    >>> groups = {"first": [0, 1, 2, 3], "last": [4, 5]}
+    >>> es.solve(pencil, 3, groups=groups, at_most={"first": 1}, whole=["last"]).support.tolist()
+    [3, 4, 5]
+    >>> es.solve(pencil, 2, costs=[1, 9, 1, 5, 1, 2], max_cost=7).support.tolist()
+    [0, 3]
     """
     pencil = check_pencil(pencil).in_memory_if_small()
+    constraints = take_constraints(solver_options)
     if k is None:
-        k = _most(pencil, exclude, solver_options)
+        k = _most(pencil, exclude, constraints, solver_options)
     criterion = choose_criterion(criterion, pencil, solver)
-    problem = make_problem(pencil, k, criterion, include, exclude)
+    problem = make_problem(pencil, k, criterion, include, exclude, constraints)
     return solve_problem(
         problem,
         solver,
@@ -140,10 +164,11 @@ def solve_path(
 ) -> SolutionPath:
     """Solutions for several k; ``path[k]`` is the one with k features.
 
-    ``ks`` defaults to the first 50 that are possible: 1, 2, ... For a pencil with blocks it may
-    list pairs, and ``path[kx, ky]`` is the solution with as many of each. The other parameters
-    are those of `solve`; the time limit is for the whole path, and a k that was not reached is
-    missing.
+    ``ks`` defaults to the first 50 that are possible: 1, 2, ... With limits on groups or costs,
+    which are those of `solve`, a k for which there is no set is left out there, and refused where
+    it is named. For a pencil with blocks ``ks`` may list pairs, and ``path[kx, ky]`` is the
+    solution with as many of each. The other parameters are those of `solve`; the time limit is for
+    the whole path, and a k that was not reached is missing.
 
     Examples
     --------
@@ -155,13 +180,14 @@ def solve_path(
     """
     pencil = check_pencil(pencil).in_memory_if_small()
     sizes = None if ks is None else _path_sizes(ks)
-    first = max(1, np.unique(include).size) if sizes is None else sizes[0]
+    first = None if sizes is None else sizes[0]
     criterion = choose_criterion(criterion, pencil, solver)
-    problem = make_problem(pencil, first, criterion, include, exclude)
+    constraints = take_constraints(solver_options)
+    problem = make_problem(pencil, first, criterion, include, exclude, constraints)
     if sizes is None:
-        sizes = list(range(first, min(problem.pencil.size, first + 49) + 1))
+        sizes = _first_sizes(problem)
     problem = problem.with_k(sizes[-1])
-    if problem.quota is not None:  # pairs have no smallest and largest: look at each
+    if not problem.is_free:  # pairs have no smallest and largest, limits gaps: look at each
         for k in sizes:
             problem.with_k(k)
     budget = Budget(time_limit, gap_tol, callback)
@@ -191,8 +217,20 @@ def _size(k: Any) -> int | tuple[int, ...]:
     )
 
 
-def _most(pencil: Pencil, exclude: Sequence[int], options: dict[str, Any]) -> int:
+def _first_sizes(problem: Problem) -> list[int]:
+    """The first cardinalities for which there are sets, from that of the problem on."""
+    sizes: list[int] = []
+    size: int | None = problem.k
+    while size is not None and len(sizes) < MAX_SIZES:
+        sizes.append(size)
+        size = problem.next_size(size + 1)
+    return sizes
+
+
+def _most(pencil: Pencil, exclude: Sequence[int], limits: object, options: dict[str, Any]) -> int:
     """All features, where a penalty decides how many of them are taken."""
+    if limits is not None:
+        raise InputError("k is None; limits on groups or costs need the number of features")
     if options.get("rho") is None:
         raise InputError("k is None; say how many features, or give a solver's penalty rho")
     return max(1, pencil.size - np.unique(exclude).size)
@@ -298,6 +336,11 @@ def _prepare(
         raise OptionError(
             f"solver {name!r} takes at most {solver.max_features} features, "
             f"and the pencil has {problem.pencil.size}"
+        )
+    if problem.limits is not None and not solver.takes_limits:
+        raise OptionError(
+            f"solver {name!r} cannot keep limits on groups or costs; "
+            "use 'auto', 'greedy', 'exact' or 'exhaustive'"
         )
     reason = None if solver.refuses is None else solver.refuses(problem)
     if reason is not None:

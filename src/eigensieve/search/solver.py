@@ -63,6 +63,7 @@ class Solver:
     refuses : function (problem) -> why the solver is not made for this problem, or None
     choose : function (problem) -> name of the solver to take, instead of ``solve``
     on_disk : how it works on a table on disk; None if it needs all of it in memory
+    takes_limits : whether it keeps limits on groups and costs, see `Problem.limits`
     warm_start : whether its option ``start`` is a set of features, of any size; then it is
         started along a path from the set before
     """
@@ -80,6 +81,7 @@ class Solver:
     max_features: int | None = None
     refuses: Callable[[Problem], str | None] | None = None
     choose: Callable[[Problem], str] | None = None
+    takes_limits: bool = False
     warm_start: bool = False
     on_disk: OnDisk | None = None
 

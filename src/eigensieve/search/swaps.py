@@ -36,7 +36,8 @@ def list_swaps(problem: Problem, given: Solution, better: Solution) -> tuple[Swa
 
     Each is the best that the features left over allow, whatever comes after it (of very many
     features, the best that was tried); the score may fall in between where two features are worth
-    something together only. A feature makes room for one of its own block.
+    something together only. A feature makes room for one of its own block; the sets in between keep
+    other limits where one of the first swaps does.
     """
     union = np.union1d(given.support, better.support)
     part, blocks = _part(problem, union)
@@ -47,6 +48,7 @@ def list_swaps(problem: Problem, given: Solution, better: Solution) -> tuple[Swa
     swaps = []
     while leaving:
         pairs = list(_pairs(leaving, entering, blocks, most))
+        pairs = [pair for pair in pairs if part.allows(_exchanged(chosen, *pair))] or pairs
         if len(leaving) == 1:
             scores = [better.objective]
         else:
@@ -63,13 +65,8 @@ def list_swaps(problem: Problem, given: Solution, better: Solution) -> tuple[Swa
 def _part(problem: Problem, union: np.ndarray) -> tuple[Problem, np.ndarray]:
     """The problem on these features alone, and the block of each: a table on disk is read once."""
     places = problem.to_local(union)
-    part = replace(
-        problem,
-        pencil=problem.pencil.take(places),
-        include=np.empty(0, dtype=np.intp),
-        quota=None,
-        to_original=problem.to_original[places],
-    )
+    part = problem.among(places, problem.pencil.take(places))
+    part = replace(part, include=np.empty(0, dtype=np.intp), quota=None)
     return part, problem.blocks_and_needs()[0][places]
 
 

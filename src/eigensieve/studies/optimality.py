@@ -116,7 +116,9 @@ class Judge:
         if settings is not None and settings == self.settings:
             own: Solution = model.solution_
             certificate = "root" if wants_bound else "none"
-            return with_certificate(certificate, own, self.pencil, self.include, self.exclude)
+            return with_certificate(
+                certificate, own, self.pencil, include=self.include, exclude=self.exclude
+            )
         # of another method, or of other settings: what it says of itself is by another measure
         support = model.get_support(indices=True)
         keeps = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import eigensieve as es
+from eigensieve.pencil.constraints import Constraints
 from eigensieve.search.near_optimal import words
 from tests.search.near_optimal.lists import make_list
 
@@ -23,6 +24,14 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
         (make_list("abc"), "No other panel of 3 features is within 1 % of the best: proved."),
         (
             make_list("abc", exclude=[7]),
+            "No other allowed panel of 3 features is within 1 % of the best: proved.",
+        ),
+        (
+            make_list("abc", constraints=Constraints()),
+            "No other panel of 3 features is within 1 % of the best: proved.",
+        ),
+        (
+            make_list("abc", constraints=Constraints(groups={"g": [0, 1]}, at_most=2)),
             "No other allowed panel of 3 features is within 1 % of the best: proved.",
         ),
         (

@@ -43,9 +43,12 @@ def choose_algorithm(problem: Problem) -> str:
 
     A log-det of few features of very different size is left to "interlacing".
     With a rank-one A (two classes) all criteria order the sets alike, and the largest
-    eigenvalue counts as a trace.
+    eigenvalue counts as a trace. Only the first two keep limits on groups and costs.
     """
     pencil = problem.pencil
+    if problem.limits is not None:  # the two that keep them
+        by_level = problem.criterion == "lambda_max" and not pencil.is_rank_one
+        return "dominance" if by_level else "perspective"
     if _has_cancellation(problem):
         return "interlacing"
     if problem.criterion == "lambda_max" and not pencil.is_rank_one:

@@ -14,6 +14,7 @@ from ...pencil.criteria import EPS
 from ...pencil.grading import is_graded
 from ...pencil.problem import Problem
 from ...pencil.solution import Solution, Status
+from ..greedy.start import resize
 from ..score_sets import score_places
 from ..secular import TIE, first_max
 from ..solver import Solver
@@ -37,23 +38,23 @@ def solve_exhaustive(problem: Problem, budget: Budget) -> Solution:
     at_most = _ceilings(problem)
     best, best_set, seen, status, ceiling = -np.inf, None, 0, None, -np.inf
     for batch in _batches(problem, choose, r):
+        n_visited, batch = len(batch), _allowed(problem, batch)
         scores = score_places(A, B, batch, problem.criterion)
-        i = first_max(scores)
-        if best_set is None or scores[i] > best + TIE * abs(best):
+        i = first_max(scores) if scores.size else -1
+        if scores.size and (best_set is None or scores[i] > best + TIE * abs(best)):
             best, best_set = float(scores[i]), batch[i]
         # even the order of the sets may be hidden by round-off, of some more than of others
         for j in np.argsort(-scores, kind="stable"):
             if at_most(scores[j]) <= ceiling:
                 break
             ceiling = max(ceiling, problem.ceiling(batch[j]))
-        seen += len(batch)
+        seen += n_visited
         budget.report("exhaustive", "search", seen, total=count, objective=best)
         status = budget.stop()
         if status is not None:
             break
-    assert best_set is not None
     return problem.solution(
-        best_set,
+        resize(problem, problem.include) if best_set is None else best_set,
         budget,
         status=status or Status.GAP_LIMIT,
         solver="exhaustive",
@@ -91,11 +92,14 @@ def _batches(problem: Problem, choose: np.ndarray, r: int) -> Iterator[np.ndarra
         batch = [sorted(forced + list(s)) for s in itertools.islice(subsets, BATCH)]
         if not batch:
             return
-        array = np.array(batch, dtype=np.intp)
-        if problem.quota is not None:
-            array = array[[problem.fills_quota(s) for s in array]]
-        if len(array):
-            yield array
+        yield np.array(batch, dtype=np.intp)
+
+
+def _allowed(problem: Problem, sets: np.ndarray) -> np.ndarray:
+    """Those that keep quotas and limits."""
+    if problem.quota is not None:
+        sets = sets[[problem.fills_quota(s) for s in sets]]
+    return sets if problem.limits is None else sets[problem.limits.allows_each(sets)]
 
 
 SOLVER = Solver(
@@ -103,5 +107,6 @@ SOLVER = Solver(
     summary="every subset, one by one; proves optimality; for small problems",
     solve=solve_exhaustive,
     certifies=True,
+    takes_limits=True,
     max_features=500,
 )

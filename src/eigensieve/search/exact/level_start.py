@@ -26,7 +26,8 @@ def find_level_start(
 ) -> np.ndarray:
     """The best set that local search finds; ``tree`` is that of all features, if there is one."""
     given, n_starts, random_state = options.start, options.n_starts, options.random_state
-    if tree is not None and problem.pencil.size <= CLIMB_LIMIT:
+    # its exchanges know blocks, but no other limits
+    if tree is not None and problem.limits is None and problem.pencil.size <= CLIMB_LIMIT:
         n_starts = N_STARTS if n_starts is None else n_starts
         rng = np.random.default_rng(random_state)
         first = resize(problem, np.asarray(() if given is None else given, dtype=np.intp))

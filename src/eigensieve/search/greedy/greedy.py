@@ -26,12 +26,13 @@ from ...pencil.criteria import CRITERIA
 from ...pencil.problem import Problem
 from ...pencil.row_factor import is_small as is_small_table
 from ...pencil.solution import Solution, Status
-from ..column_generation import Trail, generate
-from ..moves import can_refine_many, starting_supports
+from ..moves import best_single, can_refine_many, starting_supports
 from ..secular import first_max
 from ..solver import OnDisk, Solver, one_of_path
 from .backward import backward_is_cheap, backward_pass
+from .column_generation import Trail, generate
 from .forward import forward_pass
+from .limited import limited_path
 from .small import MAX_FEATURES, best_of_many, default_starts, is_small
 from .start import best_of
 from .swap import swap_refine
@@ -77,7 +78,8 @@ def greedy_path(
     ----------
     direction : "auto", "forward", "backward" or "both"
         "auto" runs both up to 500 features (by the largest eigenvalue only if that takes
-        seconds at most), forward otherwise. A table on disk is searched forward.
+        seconds at most), forward otherwise. A table on disk, and with limits on groups or costs
+        any, is searched forward.
     swap : polish every set by 1-swaps
     n_starts : further starts of the local search
         Leading eigenvectors (up to 3), sets of similar features (as many), then random sets; up
@@ -93,6 +95,14 @@ def greedy_path(
     check_choice(direction, "direction", DIRECTIONS)
     if max_iter is not None:
         budget.max_iter = check_k(max_iter, "max_iter")
+    if problem.limits is not None:
+        if direction not in ("auto", "forward"):
+            raise OptionError(
+                f"direction is {direction!r}; with limits on groups or costs the search is forward"
+            )
+        return limited_path(
+            problem, ks, budget, swap=swap, n_starts=n_starts, random_state=random_state
+        )
     resolved = _resolve_direction(problem, direction)
     if not problem.pencil.in_memory and problem.pencil.size <= MAX_FEATURES:
         problem = replace(problem, pencil=problem.pencil.factors.load(problem.features))
@@ -185,7 +195,7 @@ def _search(
 def _search_on_disk(
     problem: Problem, ks: Sequence[int], budget: Budget, plan: _Plan
 ) -> dict[int, Solution]:
-    """The same search where the columns are on disk: see ../column_generation.py."""
+    """The same search where the columns are on disk: see column_generation.py."""
     starts = {k: list(plan.starts(problem.with_k(k))) for k in sorted(ks)}
 
     def search(part: Problem, trail: Trail) -> dict[int, Solution]:
@@ -270,8 +280,9 @@ def _finish(problem: Problem, candidates: _Candidates, budget: Budget, plan: _Pl
     support, status = found[winner]
     status, bound = stopped or status, np.inf
     if problem.k == 1:
-        support, bound = _best_single(problem)
-        status = Status.CONVERGED
+        choice = problem.include if problem.include.size else problem.features
+        support, bound = best_single(problem, choice)
+        status = Status.CONVERGED  # k = 1 is enumeration, hence a proof
     return problem.solution(
         support, budget, status=status, solver="greedy", bound=bound, n_iter=n_iter
     )
@@ -281,18 +292,11 @@ def _distinct(sets: list[np.ndarray]) -> list[np.ndarray]:
     return list({tuple(np.sort(support)): support for support in sets}.values())
 
 
-def _best_single(problem: Problem) -> tuple[np.ndarray, float]:
-    """k = 1 is enumeration, hence a proof."""
-    choice = problem.include if problem.include.size else problem.features
-    ratio = (problem.pencil.diag_A / problem.pencil.diag_B)[choice]
-    bound = problem.score([choice[np.argmax(ratio)]])
-    return choice[[first_max(ratio)]], bound
-
-
 SOLVER = Solver(
     name="greedy",
     summary="forward and backward greedy search with 1-swap refinement (GSLDA)",
     solve=solve_greedy,
     path=greedy_path,
+    takes_limits=True,
     on_disk=OnDisk(criteria=CRITERIA),
 )

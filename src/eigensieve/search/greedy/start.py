@@ -12,6 +12,7 @@ from ...pencil.problem import Problem
 from ..moves import starting_supports, top_k
 from .backward import backward_is_cheap, backward_pass
 from .forward import forward_pass
+from .limited import LimitedSearch
 from .swap import swap_refine
 
 # With more features than this a local search costs more than what other starts bring.
@@ -35,6 +36,9 @@ def find_start(
     """
     if n_starts is None:
         n_starts = N_STARTS if problem.pencil.size <= MAX_FEATURES_MANY_STARTS else 0
+    if problem.limits is not None:
+        first = None if given is None else resize(problem, np.asarray(given, dtype=np.intp))
+        return LimitedSearch(problem, budget).run(n_starts, random_state, first)
     starts = _starts(problem, budget, solver, given, n_starts, random_state)
     return best_of(problem, budget, _refined(problem, budget, starts))
 
@@ -84,7 +88,10 @@ def _starts(
 
 
 def resize(problem: Problem, support: np.ndarray) -> np.ndarray:
-    """A set of k features, with the include list and the quotas, made from one of any size."""
+    """A set of k features, with the include list, quotas and limits, made from one of any size."""
+    is_complete = support.size == problem.k and np.isin(problem.include, support).all()
+    if is_complete and problem.allows(support):
+        return np.sort(support)
     ratio = problem.pencil.diag_A / problem.pencil.diag_B
     scores = ratio / max(float(np.abs(ratio).max()), TINY)
     scores[support] += 3.0  # what was there comes first

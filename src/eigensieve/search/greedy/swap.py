@@ -62,7 +62,7 @@ def _climb(
     scan = make_scan(problem, S)
     value, is_fresh, swaps = problem.score(S), True, 0
     most = MAX_SWAPS if budget.max_iter is None else budget.max_iter
-    work = _work_of_scan(problem)
+    work = work_of_scan(problem)
     budget.spend(S.size * work)  # the sweep begins with as many columns
     while swaps < most:
         move = scan.best(removable, budget)
@@ -92,7 +92,7 @@ def _climb(
     return np.sort(S), swaps, Status.ITERATION_LIMIT
 
 
-def _work_of_scan(problem: Problem) -> float:
+def work_of_scan(problem: Problem) -> float:
     """What looking at all exchanges takes about, see `Budget.spend`."""
     rows = problem.pencil.max_rank if problem.pencil.factors else 0
     return WORK_OF_ENTRY * problem.pencil.size * (problem.k + rows)
@@ -130,11 +130,7 @@ class Scan(ABC):
 
     def may_take(self, slot: int) -> np.ndarray:
         """A mask of the features that may take the slot."""
-        outside = np.ones(self.pencil.size, dtype=bool)
-        outside[self.support] = False
-        if self.problem.quota is not None:
-            outside &= self.problem.open_blocks(np.delete(self.support, slot))
-        return outside
+        return self.problem.may_replace(self.support, slot)
 
     @property
     def is_sharp(self) -> bool:
@@ -169,7 +165,7 @@ class GainScan(Scan):
     def best(self, removable: np.ndarray, budget: Budget) -> tuple[int, int] | None:
         self.prepare()
         best, move = MIN_GAIN, None
-        shared = None if self.problem.quota is not None else self._mask(0)
+        shared = self._mask(0) if self.problem.is_free else None
         for slot in map(int, removable):
             gains, floor = self.gains(slot), best * (1 + 1e-9)
             if not float(self.xp.max(gains)) <= floor:  # most slots end here: the rest takes longer
@@ -330,8 +326,8 @@ class LambdaScan(Scan):
             if rest.values.size:
                 lead[np.arange(len(P)) != slot, slot] = rest.X[:, 0]
         hopeful: dict[int, list[np.ndarray]] = {slot: [] for slot in rests}
-        has_quota = self.problem.quota is not None
-        every = self.problem.features if has_quota else np.flatnonzero(self.may_take(0))
+        is_free = self.problem.is_free
+        every = np.flatnonzero(self.may_take(0)) if is_free else self.problem.features
         for start in range(0, every.size, BLOCK):
             j = every[start : start + BLOCK]
             look = _Look.at(self, j, P, A, lead)
@@ -340,7 +336,7 @@ class LambdaScan(Scan):
             if budget.stop() is not None:
                 return {}
         found = {slot: np.concatenate(parts) for slot, parts in hopeful.items() if parts}
-        if has_quota:
+        if not is_free:
             found = {s: f[self.may_take(s)[f]] for s, f in found.items()}
         return found
 

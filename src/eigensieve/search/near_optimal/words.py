@@ -6,6 +6,7 @@ A set is called a panel here, as in laboratories.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -211,7 +212,12 @@ def is_constrained(found: NearOptimalSets) -> bool:
     """Whether the user has ruled out panels, by constraints of any kind."""
     asked = found.problem
     kept = any(len(asked.get(name, ())) > 0 for name in ("include", "exclude"))
-    return kept or asked.get("constraints") is not None
+    limits = asked.get("constraints")
+    return kept or (limits is not None and any(map(_is_asked, limits.as_options().values())))
+
+
+def _is_asked(value: Any) -> bool:
+    return value is not None and value is not False
 
 
 def place_of(found: NearOptimalSets, support: Iterable[int]) -> int | None:

@@ -15,7 +15,6 @@ from ....pencil.budget import Budget
 from ....pencil.problem import Problem
 from ....pencil.solution import Status
 from ... import spectral_bound
-from ...column_generation import among
 from ...greedy.start import best_of, find_start, resize
 from ...linear_kernel import ratio_of_set
 from ...solver import OnDisk, Solver, seeks_one_direction
@@ -181,7 +180,7 @@ def _screen_by_traces(problem: Problem, cut: float, bound: float) -> tuple[np.nd
             return features, cut
         if keep.all():
             return features, bound
-        part = among(problem, features, problem.pencil.take(features))
+        part = problem.among(features, problem.pencil.take(features))
         bound = min(bound, max(cut, spectral_upper_bound(part)))
         if bound <= cut:
             return features, cut
@@ -214,6 +213,7 @@ SOLVER = Solver(
     solve=partial(solve_by_tree, "dominance", search_dominance),
     certifies=True,
     refuses=seeks_one_direction,
+    takes_limits=True,
     warm_start=True,
     screen=screen,
     screens_first=_goes_by_rows,

@@ -7,6 +7,7 @@ tight where the diagonal carries a good share of B, that is with shrinkage; it n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from ..tree import (
 )
 from .diagonal import tune_root
 from .kept_rows import KeptRows, keep_rows
-from .prices import relax_with_limits
+from .prices import relax_with_limits, without_quota
 from .relaxation import Relaxation, one_blas_thread
 from .scaled_pencil import ScaledPencil
 from .tree_kernel import refill, search_perspective
@@ -215,6 +216,9 @@ class PerspectiveTree:
 
 def search_relaxed(target: Target, budget: Budget, options: SearchOptions) -> Outcome:
     """The root relaxation, and the tree search among the features that survive it."""
+    if target.problem.quota is not None:  # it comes with other limits, and is kept as they are
+        target = copy(target)
+        target.problem = without_quota(target.problem)
     work = target.problem
     known, n_starts = options.known, options.n_starts or 0
     support = known.support if known else find_start(
@@ -303,6 +307,7 @@ def _screen(
     problem: Problem, support: np.ndarray, cut: float, budget: Budget
 ) -> tuple[float, np.ndarray]:
     """A bound on all sets, and the features that one above the cut, or the support, may hold."""
+    problem = without_quota(problem)
     weights = np.zeros(problem.pencil.size)
     weights[support] = 1.0
     state = _start(problem)
@@ -317,7 +322,7 @@ def _screen(
 def _refuses(problem: Problem) -> str | None:
     if problem.criterion == "lambda_max" and not problem.pencil.is_rank_one:
         return "is for the trace and log-det criteria; use 'dominance' for the largest eigenvalue"
-    if problem.quota is not None:
+    if problem.quota is not None and problem.limits is None:
         return "takes one k for all blocks; use 'leaps'"
     return None
 
@@ -329,6 +334,7 @@ SOLVER = Solver(
     solve=partial(solve_by_tree, "perspective", search_relaxed),
     certifies=True,
     refuses=_refuses,
+    takes_limits=True,
     warm_start=True,
     screen=_screen,
     on_disk=OnDisk(),

@@ -10,19 +10,18 @@ the search has done what it would have done with all columns at hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from ..pencil.budget import Budget
-from ..pencil.factor_pencil import FactorPencil
-from ..pencil.pencil import Pencil
-from ..pencil.problem import Problem
-from .greedy.forward import make_state
-from .greedy.swap import make_scan
-from .secular import first_max
+from ...pencil.budget import Budget
+from ...pencil.factor_pencil import FactorPencil
+from ...pencil.problem import Problem
+from ..secular import first_max
+from .forward import make_state
+from .swap import make_scan
 
 # Columns that the search starts with.
 WORKING_SET = 2000
@@ -97,7 +96,7 @@ def generate(
     here = pencil.load(columns)
     while True:
         trail = Trail()
-        found = search(among(problem, columns, here), trail)
+        found = search(problem.among(columns, here), trail)
         stopped = budget.stop() is not None
         if stopped or not (trail.orders or trail.scans):
             return Generated(found, not stopped, set())
@@ -117,16 +116,6 @@ def _first_columns(problem: Problem) -> np.ndarray:
     best = np.argpartition(-ratio, most - 1)[:most]
     anchor = int(np.argmax(pencil.scales))  # the unit of near-ties
     return np.union1d(np.append(best, [first_max(ratio), anchor]), problem.include)
-
-
-def among(problem: Problem, columns: np.ndarray, pencil: Pencil) -> Problem:
-    """The problem with some of its features only."""
-    return replace(
-        problem,
-        pencil=pencil,
-        include=np.searchsorted(columns, problem.include),
-        to_original=problem.to_original[columns],
-    )
 
 
 def _join(
@@ -223,7 +212,7 @@ class _Confirmation:
         small = FactorPencil(H, W, d, core=pencil.core)
         for name in ("diag_A", "diag_B", "scales"):
             small.__dict__[name] = getattr(pencil, name)[every]
-        return among(self.problem, every, small), every
+        return self.problem.among(every, small), every
 
 
 def _rivals_of_order(
