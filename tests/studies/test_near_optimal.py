@@ -69,6 +69,17 @@ def test_the_users_constraints_hold() -> None:
     assert sorted(map(tuple, found.sets.tolist())) == expected
 
 
+def test_the_users_limits_hold() -> None:
+    limits = {"groups": {"pair": [3, 7]}, "at_most": 1}
+    asked = es.SparseLDA(shrinkage=0.7, constraints=limits)
+    found = es.study(X, y, asked, **FAST).near_optimal
+    allowed = {S: v for S, v in logdet_scores(0.7, 3).items() if len({3, 7} & set(S)) < 2}
+    best = max(allowed.values())
+    assert best < max(logdet_scores(0.7, 3).values())
+    expected = sorted(S for S, score in allowed.items() if score >= 0.99 * best)
+    assert sorted(map(tuple, found.sets.tolist())) == expected
+
+
 @pytest.mark.parametrize(
     "estimator", [es.RankedLDA("anova"), es.GroupLassoLDA(rule="lda"), es.PenalizedLDA(0.1)]
 )
