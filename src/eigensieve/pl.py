@@ -20,9 +20,25 @@ from .tables.kinds.groups import read_groups
 from .tables.named_columns import find_names
 
 if TYPE_CHECKING:
-    from .plots import AlphaDisplay, DotsDisplay, GapDisplay, LoadingsDisplay, ProjectionDisplay
+    from .plots import (
+        AlphaDisplay,
+        DotsDisplay,
+        GapDisplay,
+        LoadingsDisplay,
+        PanelsDisplay,
+        ProjectionDisplay,
+    )
 
-__all__ = ["dotplot", "gloss", "loadings", "path", "qalpha", "sparse_lda", "sparse_pca"]
+__all__ = [
+    "dotplot",
+    "gloss",
+    "loadings",
+    "near_optimal",
+    "path",
+    "qalpha",
+    "sparse_lda",
+    "sparse_pca",
+]
 
 NO_GROUP = "no group"
 
@@ -289,6 +305,32 @@ def path(
     ks = [int(k) for k in found["ks"]]
     display = GapDisplay(ks, found["objective"], found["bound"], optimal=found["optimal"])
     return _present(display, ax, show)
+
+
+def near_optimal(
+    adata: Any, key: str = "near_optimal", *, ax: Any = None, show: bool | None = None
+) -> PanelsDisplay:
+    """Which genes are in which of the sets that are nearly as good as the best one.
+
+    The parameters are those of `path`; ``key`` is that of `eigensieve.tl.near_optimal`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, anndata, eigensieve as es
+    >>> values = np.random.default_rng(0).normal(size=(40, 9))
+    >>> values[:20, :2] += 4
+    >>> cells = pd.DataFrame({"type": np.repeat(["B", "T"], 20)}, index=map(str, range(40)))
+    >>> adata = anndata.AnnData(values, obs=cells)
+    >>> found = es.tl.near_optimal(adata, "type", 2)
+    >>> es.pl.near_optimal(adata, show=False).names
+    ['0', '1']
+    """
+    from .plots import PanelsDisplay
+
+    found = find_result(adata, key, "near_optimal")
+    if "sets" not in found:
+        raise InputError(f".uns[{key!r}] is no list of sets; run eigensieve.tl.near_optimal")
+    return _present(PanelsDisplay(found["names"], found["sets"], found["losses"]), ax, show)
 
 
 def _project(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .annotated.certificates import certify
 from .annotated.components import sparse_cca, sparse_pca
 from .annotated.discriminants import gloss, sparse_lda
+from .annotated.near_optimal import near_optimal
 from .annotated.paths import sparse_lda_path
 from .annotated.prediction import get_model, predict
 from .annotated.selection import qalpha
@@ -18,6 +19,7 @@ __all__ = [
     "certify",
     "get_model",
     "gloss",
+    "near_optimal",
     "predict",
     "qalpha",
     "sparse_cca",

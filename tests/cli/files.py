@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-FILES = {"report.html", "model.json", "selected.csv", "cv.csv", "stability.csv"}
+FILES = {"report.html", "model.json", "selected.csv", "cv.csv", "stability.csv", "panels.csv"}
 CHECKPOINT = ".eigensieve-checkpoint.jsonl"
 LIST = ".eigensieve-files.jsonl"  # beside every result, so that it is known again
 

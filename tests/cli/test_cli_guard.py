@@ -141,7 +141,10 @@ def test_results_that_are_an_input_now(run, refused, iris_csv: Path) -> None:
 
 FOREIGN = {
     "fit": (["fit", "iris.csv", *QUICK, "--out", "."],
-            ["report.html", "model.json", "selected.csv", "cv.csv", "stability.csv"]),
+            ["report.html", "model.json", "selected.csv", "cv.csv", "stability.csv",
+             "panels.csv"]),
+    "panels": (["panels", "iris.csv", "--target", "species", "--k", "2", "--out", "."],
+               ["panels.csv", "features.csv", "panels.html"]),
     "compare": (["compare", "iris.csv", *COMPARE, "--out", "."],
                 ["report.html", "comparison.csv", "comparison.json"]),
     "demo": (["demo", "--out", "."], ["training.csv", "heldout.csv", "cv.csv", "model.json"]),

@@ -40,7 +40,10 @@ def test_it_shows_what_is_claimed(run, table: pd.DataFrame) -> None:
     said = run(*FIT, "--proof").stdout
     check = "eigensieve check-proof eigensieve-out/best.proof w.csv"
     assert f"proof   best.proof shows it; to check it: {check}\n" in said
-    assert "report.html, model.json, selected.csv, cv.csv, stability.csv, best.proof in" in said
+    assert (
+        "report.html, model.json, selected.csv, cv.csv, stability.csv, panels.csv, best.proof in"
+        in said
+    )
     assert "The proof is in the file best.proof. To check it" in report()
     assert f"<code>{check}</code>" in report()
     assert contents(Path("eigensieve-out")) == FILES | {"best.proof"}

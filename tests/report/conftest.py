@@ -36,7 +36,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the words only: drawing takes most of the time."""
-    monkeypatch.setattr("eigensieve.report.sections.drawn", lambda *_: Markup("<svg></svg>"))
+    for module in ("sections", "panels"):
+        monkeypatch.setattr(f"eigensieve.report.{module}.drawn", lambda *_: Markup("<svg></svg>"))
 
 
 @pytest.fixture(scope="session")

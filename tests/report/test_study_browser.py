@@ -39,7 +39,8 @@ def test_page_opens_offline_and_fits(
 ) -> None:
     study = request.getfixturevalue(name)
     path = page_of(name, study)
-    assert_opens_offline_and_fits(browser, path, n_scripts=int(len(study.ks) > 1))
+    has_panels = study.near_optimal is not None and study.near_optimal.n_sets > 1
+    assert_opens_offline_and_fits(browser, path, n_scripts=int(len(study.ks) > 1 or has_panels))
 
 
 def test_hostile_names_are_shown_and_do_nothing(browser: Any, page_of: Any, hostile: Study) -> None:
@@ -155,7 +156,7 @@ def test_without_script_every_k_and_every_table_is_there(
     while closed.count():
         closed.first.click()
     tables = page.locator("table").all()
-    assert len(tables) == 9
+    assert len(tables) == 13
     assert all(table.is_visible() for table in tables)
     context.close()
 

@@ -13,6 +13,7 @@ import matplotlib
 import numpy as np
 import pytest
 
+from eigensieve import report
 from eigensieve.plots import LoadingsDisplay, ProjectionDisplay
 from eigensieve.plots._style import shorten
 from eigensieve.report import write_study_report
@@ -23,8 +24,9 @@ from eigensieve.studies.result import Study
 from tests.report.pages import SVG
 from tests.report.stand_ins import HOSTILE, SCRIPT
 
-# loadings, correlations, samples, probabilities; with several k error, stability, gap; the null
-FIGURES = {"two": 8, "three": 7, "hostile": 7, "crowd": 7, "lonely": 2, "own": 5, "ranked": 7}
+# loadings, correlations, samples, probabilities; with several k error, stability, gap; the null;
+# exchanges between panels
+FIGURES = {"two": 9, "three": 7, "hostile": 7, "crowd": 8, "lonely": 2, "own": 5, "ranked": 7}
 OWN_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -73,7 +75,11 @@ def test_only_the_pages_own_script_may_run(two: Study, own: Study) -> None:
 
 
 def test_the_script_holds_no_data(two: Study, hostile: Study) -> None:
-    assert OWN_SCRIPT.findall(render_study(two)) == OWN_SCRIPT.findall(render_study(hostile))
+    folder = Path(report.__file__).parent
+    slider, pressed = (folder / name for name in ("explorer.js", "panels.js"))
+    assert OWN_SCRIPT.findall(render_study(hostile)) == [slider.read_text()]
+    both = slider.read_text() + pressed.read_text()
+    assert OWN_SCRIPT.findall(render_study(two)) == [both]
 
 
 def test_hostile_names_are_text(hostile: Study) -> None:

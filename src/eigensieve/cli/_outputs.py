@@ -18,15 +18,19 @@ from ._common import ARGS, finite_or_none
 from ._guard import add_input
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..io.model import LinearModel
     from ..pencil.solution import Solution
+    from ..search.near_optimal.sets import NearOptimalSets
     from ..studies.estimates import ErrorEstimate
     from ..studies.result import Study
 
 REPORT, MODEL, SELECTED, CV = "report.html", "model.json", "selected.csv", "cv.csv"
 STABILITY = "stability.csv"
+PANELS, PANEL_FEATURES, PANELS_PAGE = "panels.csv", "features.csv", "panels.html"
 PROOF = "best.proof"
-STUDY_FILES = (REPORT, MODEL, SELECTED, CV, STABILITY)
+STUDY_FILES = (REPORT, MODEL, SELECTED, CV, STABILITY, PANELS)
 COMPARISON, COMPARISON_JSON = "comparison.csv", "comparison.json"
 
 
@@ -136,6 +140,7 @@ def write_study(
         (SELECTED, selected_csv(study)),
         (CV, cv_csv(study)),
         (STABILITY, stability_csv(study)),
+        (PANELS, panels_csv(study.near_optimal, study.near_stability)),
     ):
         (stage / name).write_text(text, encoding="utf-8", newline="")
     html = render_study(study, command=command_line(), held_out=held_out, proof=proof)
@@ -183,6 +188,36 @@ def stability_csv(study: Study) -> str:
     rows = (
         [name, *often] for name, often in zip(study.names, study.frequency.T.tolist()) if any(often)
     )
+    return csv_text(header, rows)
+
+
+def panels_csv(found: NearOptimalSets | None, stability: np.ndarray | None = None) -> str:
+    """Panels as good as the best one, best first; the header only, where none were listed."""
+    header = ["rank", "score", "loss", *([] if stability is None else ["stability"]), "features"]
+    rows = []
+    for i, members in enumerate([] if found is None else found.sets.tolist()):
+        assert found is not None
+        row: list[Any] = [i + 1, float(found.scores[i]), float(found.losses[i])]
+        row += [] if stability is None else [float(stability[i])]
+        rows.append([*row, "; ".join(map(found.name_of, members))])
+    return csv_text(header, rows)
+
+
+def panel_features_csv(found: NearOptimalSets) -> str:
+    """Every feature that occurs, the most frequent first, and the best panel without it.
+
+    ``in_all``: "proved" of all panels that are near, "listed" if of those in the list only.
+    """
+    import numpy as np
+
+    header = ["name", "panels", "share", "in_all", "best_without", "loss_without"]
+    order = np.argsort(-found.frequency, kind="stable")
+    rows = []
+    for j in order[: np.count_nonzero(found.frequency)].tolist():
+        place, share = found.without(j), float(found.frequency[j])
+        lost = ["", ""] if place is None else [place + 1, float(found.losses[place])]
+        in_all = "" if share < 1 else "proved" if j in found.core else "listed"
+        rows.append([found.name_of(j), round(share * found.n_sets), share, in_all, *lost])
     return csv_text(header, rows)
 
 

@@ -18,6 +18,7 @@ from ._common import describe_error, echo_table, finite_or_none, percent, shorte
 from ._outputs import MODEL, PROOF, SELECTED
 
 if TYPE_CHECKING:
+    from ..search.near_optimal.sets import NearOptimalSets
     from ..studies.calibration import Calibration
     from ..studies.null import PermutationNull
     from ..studies.result import Study
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_FEATURES_SHOWN = 20
 MAX_RATIO_IN_PERCENT = 10
+MAX_EXCHANGES = 30
 
 
 def as_plain(
@@ -54,6 +56,9 @@ def as_plain(
         "p_value": None if null is None else null.p_value,
         "permutations": 0 if null is None else null.n_permutations,
         "prices": [asdict(price) for price in study.prices],
+        "near_optimal": None
+        if study.near_optimal is None
+        else plain_panels(study.near_optimal, study.near_stability),
         "objective": solution.objective,
         "bound": finite_or_none(solution.bound),
         "gap": finite_or_none(solution.gap),
@@ -112,6 +117,8 @@ def echo_summary(
     if proof is not None:
         shows = f"{PROOF} shows it" if proof.less is None else f"{PROOF} shows less: {proof.less}"
         click.echo(f"proof   {shows}; to check it: {proof.command}")
+    if study.near_optimal is not None:
+        echo_panels(study.near_optimal, "panels  ")
     click.echo(f"files   {', '.join(files)} in {out}")
     click.echo(f"next    eigensieve predict {shlex.quote(str(out / MODEL))} NEW_TABLE")
 
@@ -220,3 +227,42 @@ def describe_search(study: Study) -> str:
         parts[0] = f"class separation {score}"
         return "; ".join(parts)
     return f"{solution.solver}, {'; '.join(parts)}"
+
+
+def plain_panels(found: NearOptimalSets, stability: Any = None) -> dict[str, Any]:
+    """The list itself as JSON values."""
+    from ..search.near_optimal.words import describe
+
+    panels = [
+        {
+            "features": [found.name_of(j) for j in members],
+            "score": float(found.scores[i]),
+            "loss": float(found.losses[i]),
+            **({} if stability is None else {"stability": float(stability[i])}),
+        }
+        for i, members in enumerate(found.sets.tolist())
+    ]
+    return {
+        "within": found.within,
+        "n_panels": found.n_sets,
+        "complete": found.is_complete,
+        "complete_within": found.complete_within,
+        "status": str(found.status),
+        "sentences": describe(found),
+        "panels": panels,
+        "core": [found.name_of(j) for j in found.core.tolist()],
+        "n_never": int(found.never.size),
+        "exchanges": [
+            {"features": [found.name_of(e.one), found.name_of(e.other)], "pairs": e.n_pairs}
+            for e in found.exchanges[:MAX_EXCHANGES]
+        ],
+    }
+
+
+def echo_panels(found: NearOptimalSets, label: str = "") -> None:
+    """Five lines or fewer."""
+    from ..search.near_optimal.words import describe
+
+    for i, sentence in enumerate(describe(found)):
+        start = label if i == 0 else " " * len(label)
+        click.echo(f"{start}{common.printable(sentence)}")

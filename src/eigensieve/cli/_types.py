@@ -79,6 +79,25 @@ class Shares(ShareOrAuto):
         return list(dict.fromkeys(super(Shares, self).convert(part, param, ctx) for part in parts))
 
 
+class Percent(click.ParamType):
+    """``1%``, or the share 0.01; whole numbers need the sign, as 1 could be either."""
+
+    name = "P%"
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        is_percent = text.endswith("%")
+        try:
+            number = float(text.rstrip("% ")) / (100 if is_percent else 1)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= 1 or (number == 1 and not is_percent):
+            self.fail(f"{value!r} is neither a percentage such as 1% nor a share such as 0.01.")
+        return number
+
+
 class WholeNumbers(click.ParamType):
     """Whole numbers of at least one, separated by commas."""
 

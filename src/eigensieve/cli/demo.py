@@ -14,6 +14,7 @@ from ._destinations import check_folder, staged
 from ._outputs import (
     CV,
     MODEL,
+    PANELS,
     REPORT,
     SELECTED,
     STABILITY,
@@ -24,7 +25,7 @@ from ._outputs import (
     write_study,
 )
 from ._study import run_watched
-from ._summary import describe_stability, echo_features
+from ._summary import describe_stability, echo_features, echo_panels
 from .evaluate import Evaluation, evaluate_model
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ def echo_story(result: Study, found: Evaluation, error_of_all: float) -> None:
     echo_features(result)
     if result.claim:
         click.echo(f"{result.claim}: proved.")
+    if result.near_optimal is not None:
+        echo_panels(result.near_optimal)
     if stability := describe_stability(result):
         click.echo(f"Stability of the choice: {stability}")
     if result.honest_error is not None:
@@ -147,7 +150,6 @@ def echo_next(out: Path) -> None:
     click.echo(f"  eigensieve predict {path(MODEL)} {path(HELD_OUT)}")
     click.echo(f"  eigensieve evaluate {path(MODEL)} {path(HELD_OUT)} --target {TARGET}")
     click.echo(f"  eigensieve fit {path(TRAINING)} --target {TARGET}\n")
-    click.echo(
-        f"Written to {out}: {', '.join((MODEL, SELECTED, CV, STABILITY, TRAINING, HELD_OUT))}"
-    )
+    files = (MODEL, SELECTED, CV, STABILITY, PANELS, TRAINING, HELD_OUT)
+    click.echo(f"Written to {out}: {', '.join(files)}")
     click.echo(f"Open the report: {out / REPORT}")

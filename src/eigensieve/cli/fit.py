@@ -98,7 +98,7 @@ if TYPE_CHECKING:
 )
 @common.out_option(
     "eigensieve-out",
-    "Folder for report.html, model.json, selected.csv, cv.csv and stability.csv.",
+    "Folder for report.html, model.json, selected.csv, cv.csv, stability.csv and panels.csv.",
 )
 @common.json_option
 def fit_command(

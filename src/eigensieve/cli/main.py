@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": "The package's methods and classical ones side by side, under the same nested CV.",
     "predict": "Classify the rows of a table with a model file.",
     "certify": "How far from optimal is a set of features that any tool has chosen?",
+    "panels": "All panels (sets of k features) that are nearly as good as the best one.",
     "export": "Write a model file as an ONNX model, for use outside Python.",
     "check-proof": "Verify a proof file of the exact solver, with independent code.",
     "evaluate": "How well a model file does on a table with known labels.",

@@ -18,6 +18,8 @@ from ..pencil.constraints import Constraints, as_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import make_problem
 from ..pencil.solution import Solution, Status, relative_gap
+from ..search.near_optimal.near_optimal import near_optimal
+from ..search.near_optimal.sets import NearOptimalSets
 from ..search.quick_bound import root_bound
 from ..search.solve import solve
 from ._callbacks import listener_of
@@ -122,6 +124,22 @@ def search_options(estimator: Any, n_searches: int = 1) -> dict[str, Any]:
         **own,
         **listener_of(estimator, own.get("callback")),
     }
+
+
+def list_near_optimal(
+    estimator: Any, pencil: Pencil, k: Any, asked: dict[str, Any], options: dict[str, Any]
+) -> NearOptimalSets:
+    """The near-optimal sets of an estimator's problem.
+
+    ``asked`` is what the estimator asks of a set; ``options`` are the caller's for the search.
+    """
+    taken = sorted({"k", "names", *asked} & options.keys())
+    if taken:
+        raise OptionError(f"near_optimal has no option {taken[0]!r} here; the estimator decides")
+    if k is None:
+        raise InputError("n_features_to_select is None; a list of sets needs a number")
+    run = {"time_limit": estimator.time_limit, "random_state": as_seed(estimator.random_state)}
+    return near_optimal(pencil, k, **{**run, **asked, **options})
 
 
 def is_left_to_penalty(k: Any, options: Any) -> bool:

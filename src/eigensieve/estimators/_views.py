@@ -15,6 +15,7 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import InputError
+from ..search.deflation import NOTHING
 from ..tables.kinds.frames import plain_frame
 from ._projected import project_rows
 from ._validation import FLOATS, FORMATS, check_unique_names, require_in_memory, validate_table
@@ -322,6 +323,14 @@ class TwoViews:
             project_rows(table, np.flatnonzero(S), mean[S], W[S])
             for table, S, mean, W in zip(tables, self.support_, means, weights)
         ]
+
+
+def unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
+    scores = rows @ weights
+    sizes = np.linalg.norm(scores, axis=0)
+    factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
+    return weights * factors, scores * factors
 
 
 def names_of_both(names: Sequence[np.ndarray | None]) -> np.ndarray | None:

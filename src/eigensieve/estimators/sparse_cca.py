@@ -22,7 +22,8 @@ from ..pencil.checks import as_seed, check_k
 from ..pencil.constraints import Constraints
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution, Status
-from ..search.deflation import deflate
+from ..search.deflation import deflate_views, own_directions
+from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve
 from ..tables.view_builders import (
     CentredViews,
@@ -39,14 +40,19 @@ from ._shared import (
     clip_k,
     is_left_to_penalty,
     limits_by_index,
+    list_near_optimal,
     search_options,
     warn_or_reraise,
     with_certificate,
 )
-from ._views import TwoViews, names_of_both, pearson, per_view, split_views
-
-# A direction whose share in a view is below this has no part there (the correlation is zero).
-NOTHING = 1e-8
+from ._views import (
+    TwoViews,
+    names_of_both,
+    pearson,
+    per_view,
+    split_views,
+    unit_variance,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +209,26 @@ class SparseCCA(
                 warn_or_reraise(solution.status, solution)
             return self
 
+    def near_optimal(
+        self, X: Any, y: Any = None, within: float = 0.01, max_sets: int = 1000, **options: Any
+    ) -> NearOptimalSets:
+        """All sets of features whose first correlation is nearly as large as the best one.
+
+        Features are numbered through: X's, then Y's.
+
+        Parameters
+        ----------
+        X, y : as for `fit`
+        within : share of the best correlation, 0.01 is one percent
+        max_sets : int, how many are listed at most
+        **options
+            Of `eigensieve.near_optimal`: effort, n_jobs, callback, proof ...
+        """
+        data = clone(self)._prepare(X, y)
+        size = {"within": within, "max_sets": max_sets}
+        asked = data.constraints.as_options()
+        return list_near_optimal(self, data.pencil, data.k, asked, size | options)
+
     def _prepare(self, X: Any, y: Any) -> _Prepared:
         views = split_views(X, y)
         check_certificate(self.certificate)
@@ -263,14 +289,14 @@ class SparseCCA(
             if is_last(solution, part):
                 break
             if len(solutions) < data.n_components:
-                pencil = _without(pencil, solution)
+                pencil = deflate_views(pencil, solution)
         return solutions
 
     def _set_weights(self, data: _Prepared) -> None:
         (x_rows, y_rows), px = data.views.rows, self.x_mean_.size
-        pairs = [_own_directions(data.pencil, solution) for solution in self.solutions_]
-        x, x_scores = _unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
-        y, y_scores = _unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
+        pairs = [own_directions(data.pencil, solution) for solution in self.solutions_]
+        x, x_scores = unit_variance(x_rows, np.column_stack([u[:px] for u, _ in pairs]))
+        y, y_scores = unit_variance(y_rows, np.column_stack([v[px:] for _, v in pairs]))
         peaks = x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
         covariances = np.einsum("ij,ij->j", x_scores, y_scores)
         x_signs = np.where(peaks < 0, -1.0, 1.0)
@@ -358,32 +384,6 @@ def _counts(pencil: Pencil, solution: Solution) -> int | list[int]:
     assert pencil.blocks is not None
     counts = np.bincount(pencil.blocks[solution.support], minlength=2).tolist()
     return counts if all(counts) else solution.k
-
-
-def _own_directions(pencil: Pencil, solution: Solution) -> list[np.ndarray]:
-    """u = [wx; 0] and v = [0; wy] with u'Bu = v'Bv = 1; zero where a view has no part."""
-    directions = []
-    for block in (0, 1):
-        u = np.where(pencil.blocks == block, solution.vectors[:, 0], 0.0)
-        norm = float(np.sqrt(u @ pencil.apply_B(u)))
-        directions.append(u / norm if norm > NOTHING else np.zeros_like(u))
-    return directions
-
-
-def _without(pencil: Pencil, solution: Solution) -> Pencil:
-    """The pencil with each view's own direction projected out: A keeps its zero blocks."""
-    for u in _own_directions(pencil, solution):
-        if u.any():
-            pencil = deflate(pencil, u[:, None])
-    return pencil
-
-
-def _unit_variance(rows: Any, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights whose scores have unit variance (zero if they do not vary), and those scores."""
-    scores = rows @ weights
-    sizes = np.linalg.norm(scores, axis=0)
-    factors = np.where(sizes > NOTHING, 1.0 / np.where(sizes > NOTHING, sizes, 1.0), 0.0)
-    return weights * factors, scores * factors
 
 
 def _search_permuted(data: _Prepared, seed: int, options: dict[str, Any]) -> Solution:

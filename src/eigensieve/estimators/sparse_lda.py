@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from ..pencil.constraints import Constraints
 from ..pencil.solution import Solution
+from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve, solve_path
 from ..tables.builders import LDAProblem, lda_problem, sums_form
 from ..tables.statistics import ClassWeight
@@ -25,6 +26,7 @@ from ._shared import (
     feature_indices,
     is_left_to_penalty,
     limits_by_index,
+    list_near_optimal,
     search_options,
     warn_or_reraise,
     with_certificate,
@@ -256,6 +258,45 @@ class SparseLDA(SelectedLDA):
         warn_or_reraise(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
 
+    def near_optimal(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        within: float = 0.01,
+        max_sets: int = 1000,
+        **options: Any,
+    ) -> NearOptimalSets:
+        """All sets of k features that separate the classes nearly as well as the best one.
+
+        The problem is that of `fit`, by the parameters of this estimator, which need not be fitted
+        and is not changed. The solver and its effort play no part.
+
+        Parameters
+        ----------
+        X, y : as for `fit`
+        within : share of the best score, 0.01 is one percent
+        max_sets : int, how many are listed at most
+        **options
+            Of `eigensieve.near_optimal`: effort, n_jobs, callback, proof ...
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from eigensieve import SparseLDA
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = SparseLDA(3).near_optimal(X, y, within=0.07)
+        >>> found.n_sets, [found.name_of(j) for j in found.core]
+        (2, ['color_intensity', 'proline'])
+        """
+        worker = clone(self)
+        data = worker._prepare(*worker._take_table(X, y))
+        k, asked = self.n_features_to_select, worker._what_is_asked(data)
+        k = k if k is None else clip_k(k, data.n_free)
+        # with class weights the pencil does not know them
+        asked["names"] = getattr(worker, "feature_names_in_", None)
+        pencil, size = data.problem.pencil, {"within": within, "max_sets": max_sets}
+        return list_near_optimal(self, pencil, k, asked, size | options)
+
     def _take_table(self, X: Any, y: ArrayLike | None) -> tuple[Any, np.ndarray]:
         check_certificate(self.certificate)
         table = self._open(X)
@@ -277,12 +318,15 @@ class SparseLDA(SelectedLDA):
         return _Prepared(problem, include, exclude, limits, m)
 
     def _search_options(self, data: _Prepared) -> dict[str, Any]:
+        return self._what_is_asked(data) | search_options(self)
+
+    def _what_is_asked(self, data: _Prepared) -> dict[str, Any]:
+        """Of a set, whoever searches it."""
         return {
             "criterion": self.criterion,
             "include": data.include,
             "exclude": data.exclude,
             **data.constraints.as_options(),
-            **search_options(self),
         }
 
     def _finish(self, data: _Prepared, solution: Solution) -> SparseLDA:

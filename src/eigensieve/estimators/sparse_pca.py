@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 
 from ..errors import InputError, OptionError
 from ..pencil.checks import check_k
 from ..pencil.pencil import Pencil
 from ..pencil.solution import Solution
 from ..search.deflation import check_deflation, deflate, explained_variances
+from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import finds_jointly, solve, solve_components
 from ..tables.builders import PCAProblem, pca_problem
 from ._callbacks import WatchedFit, is_last
@@ -27,6 +33,7 @@ from ._shared import (
     clip_k,
     is_left_to_penalty,
     limits_by_index,
+    list_near_optimal,
     search_options,
     warn_or_reraise,
     with_certificate,
@@ -179,6 +186,40 @@ class SparsePCA(WatchedFit, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         problem = pca_problem(partial.stats)
         with counting(self, partial):
             return self._find(problem)
+
+    def near_optimal(
+        self, X: Any, y: None = None, within: float = 0.01, max_sets: int = 1000, **options: Any
+    ) -> NearOptimalSets:
+        """All sets of k features whose first component has nearly as much variance as the best.
+
+        Parameters
+        ----------
+        X : as for `fit`
+        within : share of the best variance, 0.01 is one percent
+        max_sets : int, how many are listed at most
+        **options
+            Of `eigensieve.near_optimal`: effort, n_jobs, callback, proof ...
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from eigensieve import SparsePCA
+        >>> X = StandardScaler().fit_transform(load_wine().data)
+        >>> found = SparsePCA(n_features_to_select=4).near_optimal(X, within=0.05)
+        >>> found.n_sets, found.core.tolist()
+        (3, [5, 6, 11])
+        """
+        worker = clone(self)
+        table = validate_table(worker, X, reset=True, min_samples=2)
+        names = getattr(worker, "feature_names_in_", None)
+        problem = pca_problem(table, names)
+        asked = limits_by_index(self.constraints, names, problem.pencil.size).as_options()
+        ks: Any = self.n_features_to_select
+        first = ks if ks is None or np.ndim(ks) == 0 else ks[0]
+        k = None if first is None else clip_k(first, problem.pencil.size)
+        size = {"within": within, "max_sets": max_sets}
+        return list_near_optimal(self, problem.pencil, k, asked, size | options)
 
     def _check_choices(self) -> None:
         check_deflation(self.deflation)

@@ -16,6 +16,7 @@ _HOME = {
     "DotsDisplay": "dots",
     "GapDisplay": "gap",
     "LoadingsDisplay": "loadings",
+    "PanelsDisplay": "panels",
     "ProjectionDisplay": "projection",
     "ReliabilityDisplay": "reliability",
     "StabilityDisplay": "stability",
@@ -29,6 +30,7 @@ __all__ = [
     "DotsDisplay",
     "GapDisplay",
     "LoadingsDisplay",
+    "PanelsDisplay",
     "ProjectionDisplay",
     "ReliabilityDisplay",
     "StabilityDisplay",
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from .dots import DotsDisplay
     from .gap import GapDisplay
     from .loadings import LoadingsDisplay
+    from .panels import PanelsDisplay
     from .projection import ProjectionDisplay
     from .reliability import ReliabilityDisplay
     from .stability import StabilityDisplay

@@ -10,7 +10,7 @@ from ..plots.loadings import sides_of
 from ..studies.copies.features import describe_copies
 from ..studies.estimates import ErrorEstimate
 from ..studies.result import Study
-from . import facts, sections, words
+from . import facts, panels, sections, words
 from .facts import (
     class_counts,
     n_used,
@@ -46,9 +46,10 @@ def render_study(
         what it shows where that is less than what is known, else None.
     """
     told = describe_copies(study.copies)  # beside the features
+    near = panels.of_study(study)
     return render_page(
         "study.html.j2",
-        script=SCRIPT if len(study.ks) > 1 else None,
+        scripts=[*[SCRIPT][: len(study.ks) > 1], *([] if near is None else near["scripts"])],
         title=printable(title or describe(study)),
         notices=[printable(words.upper_first(text)) for text in study.unfinished],
         study=study,
@@ -59,6 +60,7 @@ def render_study(
         cards=[],
         figures=sections.draw_all(study),
         sides=sides_of(study),
+        near=near,
         copies=[printable(text) for text in told],
         mistakes=list_mistakes(study),
         notes=[printable(note) for note in study.notes if note not in told],

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import math
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,18 +43,16 @@ _FILTERS = {
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def render_page(template: str, *, script: str | None = None, **content: Any) -> str:
+def render_page(template: str, *, scripts: Sequence[str] = (), **content: Any) -> str:
     """The page as HTML; all text is escaped, and a word that is missing is an error.
 
-    ``script`` names a file of this folder. It is put into the page as it is, without any data,
-    and the page's policy allows exactly this text to run, nothing else.
+    ``scripts`` names files of this folder. They are put into the page as they are, without any
+    data, and the page's policy allows exactly this text to run, nothing else.
     """
     environment = _environment()
-    source = ""
-    if script is not None:
-        assert environment.loader is not None
-        source = environment.loader.get_source(environment, script)[0]
-    policy = _POLICY if script is None else f"{_POLICY}; script-src {_digest(source)}"
+    assert environment.loader is not None
+    source = "".join(environment.loader.get_source(environment, name)[0] for name in scripts)
+    policy = f"{_POLICY}; script-src {_digest(source)}" if source else _POLICY
     return environment.get_template(template).render(
         content, script=Markup(source), policy=Markup(policy)
     )

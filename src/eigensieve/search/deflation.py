@@ -18,7 +18,10 @@ from scipy import linalg
 from ..pencil.checks import check_choice
 from ..pencil.factor_pencil import FactorPencil
 from ..pencil.pencil import Pencil
+from ..pencil.solution import Solution
 
+# A direction whose share in a view is below this has no part there (the correlation is zero).
+NOTHING = 1e-8
 DEFLATIONS = ("projection", "schur", "hotelling", "orthogonalized-hotelling")
 
 
@@ -123,3 +126,21 @@ def explained_variances(
         Q = linalg.orth(vectors[:, : t + 1])
         subspace[t] = float(np.einsum("ij,ij->", Q, pencil.apply_A(Q)))
     return plain, adjusted, subspace
+
+
+def own_directions(pencil: Pencil, solution: Solution) -> list[np.ndarray]:
+    """u = [wx; 0] and v = [0; wy] with u'Bu = v'Bv = 1; zero where a view has no part."""
+    directions = []
+    for block in (0, 1):
+        u = np.where(pencil.blocks == block, solution.vectors[:, 0], 0.0)
+        norm = float(np.sqrt(u @ pencil.apply_B(u)))
+        directions.append(u / norm if norm > NOTHING else np.zeros_like(u))
+    return directions
+
+
+def deflate_views(pencil: Pencil, solution: Solution) -> Pencil:
+    """The pencil with each view's own direction projected out: A keeps its zero blocks."""
+    for u in own_directions(pencil, solution):
+        if u.any():
+            pencil = deflate(pencil, u[:, None])
+    return pencil

@@ -13,12 +13,14 @@ from sklearn.base import clone
 
 from ..estimators._validation import read_columns
 from ..pencil.budget import Callback
-from ..pencil.solution import Solution
+from ..pencil.solution import Solution, Status
 from ..pencil.wording import counted
+from ..search.near_optimal.sets import NearOptimalSets
 from ..tables.statistics import ClassStats
 from .copies.features import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
+from .near_optimal import list_near_optimal
 from .optimality import FeaturePrice, Judge
 from .plan import StudyPlan
 from .prepared import SIZE, PreparedClassifier, fit_sizes
@@ -38,6 +40,7 @@ class Final:
     path: dict[int, PreparedClassifier]
     optimality: Sequence[Solution] = ()
     prices: Sequence[FeaturePrice] = ()
+    near_optimal: NearOptimalSets | None = None
     selected: Sequence[SelectedFeature] = ()
     scores: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     correlations: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
@@ -58,7 +61,7 @@ def fit_final(
 ) -> Final:
     """Fit the chosen k first, then the others; Ctrl-C keeps what is there.
 
-    ``is_brief``: the chosen k only, and no prices of features.
+    ``is_brief``: the chosen k only, no prices of features and no other sets.
     """
     names = list(plan.settings)
     setting, size = (0, 0) if cv is None else cv.choose(plan.k)
@@ -80,7 +83,15 @@ def fit_final(
             if not unfinished and not is_brief:
                 models = _fit_others(models, plan, cv, Z, data.y, n_jobs, search_progress)
             tell(2)
-            _judge(final, models, Z, data, is_brief, tell)
+            judge = Judge.of(inner, Z, data.y)
+            final.optimality = [judge.judge(model) for model in models.values()]
+            tell(3)
+            if not is_brief:
+                chosen = final.optimality[list(models).index(final.k)]
+                final.prices = judge.price(chosen, data.names)
+                if not unfinished:
+                    unfinished += _list_others(final, judge, chosen, data.names, n_jobs)
+            tell(4)
         except KeyboardInterrupt:
             models = {final.k: inner}
             final.optimality = [Judge.of(inner, Z, data.y).judge(inner, wants_bound=False)]
@@ -124,22 +135,17 @@ def _fit_chosen(
     return notes, unfinished
 
 
-def _judge(
-    final: Final,
-    models: Mapping[int, Any],
-    Z: np.ndarray,
-    data: StudyData,
-    is_brief: bool,
-    tell: Callable[[int], None],
-) -> None:
-    """Bounds for every k, and the prices of the chosen features."""
-    judge = Judge.of(models[final.k], Z, data.y)
-    final.optimality = [judge.judge(model) for model in models.values()]
-    tell(3)
-    if not is_brief:
-        chosen = final.optimality[list(models).index(final.k)]
-        final.prices = judge.price(chosen, data.names)
-    tell(4)
+def _list_others(
+    final: Final, judge: Judge, chosen: Solution, names: Sequence[str], n_jobs: int | None
+) -> list[str]:
+    """The sets as good as the chosen one; what Ctrl-C left undone."""
+    cut = ["the search for other sets as good was interrupted"]
+    try:
+        final.near_optimal = list_near_optimal(judge, chosen, names, n_jobs)
+    except KeyboardInterrupt:
+        return cut
+    found = final.near_optimal
+    return cut if found is not None and found.status is Status.INTERRUPTED else []
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import numpy as np
 from ..estimators._shared import with_certificate
 from ..estimators.sparse_lda import SparseLDA
 from ..pencil.budget import Budget
+from ..pencil.constraints import Constraints, as_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
 from ..pencil.solution import Solution, Status
@@ -94,7 +95,15 @@ class Judge:
     criterion: str
     include: tuple[int, ...]
     exclude: tuple[int, ...]
+    constraints: Constraints | None = None
     settings: tuple[Any, ...] | None = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is asked of a set, as `near_optimal` takes it."""
+        limits = {} if self.constraints is None else self.constraints.as_options()
+        lists = {"include": self.include, "exclude": self.exclude}
+        return {"criterion": self.criterion, **lists, **limits}
 
     @classmethod
     def of(cls, model: Any, Z: np.ndarray, y: np.ndarray) -> Judge:
@@ -102,8 +111,9 @@ class Judge:
         if not isinstance(model, SparseLDA):
             return cls(lda_pencil(Z, y), "logdet", (), ())
         pencil = lda_pencil(Z, y, model.shrinkage_, model.ridge, class_weight=model.class_weight)
-        constraints = tuple(model.include), tuple(model.exclude)
-        return cls(pencil, model.solution_.criterion, *constraints, _settings(model))
+        lists = tuple(model.include), tuple(model.exclude)
+        asked = as_constraints(model.constraints)
+        return cls(pencil, model.solution_.criterion, *lists, asked, _settings(model))
 
     def judge(self, model: Any, *, wants_bound: bool = True) -> Solution:
         """The model's set as a solution, with a bound on the best set of as many features."""

@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from ..errors import InputError
 from ..io.model import save_model
 from ..pencil.solution import Solution
+from ..search.near_optimal.sets import NearOptimalSets
 from .calibration import Calibration
 from .copies.features import FeatureCopy
 from .cv_path import CHOSEN, CVPath
 from .model_file import make_model
+from .near_optimal import stability_of_sets
 from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice, claim
@@ -104,6 +106,10 @@ class Study(Reported):
         The selected set of every k, its class separation, and a bound on that of any set.
     prices : list of FeaturePrice
         What each selected feature is worth, and what could stand in for it.
+    near_optimal : NearOptimalSets or None
+        Other sets of as many features whose class separation is within one percent of the best;
+        ``near_stability``: how stable each of them is. None for methods that seek something
+        else, and where there is nothing to choose from.
     selected : list of SelectedFeature, the heaviest first
     scores : array (n, m), the discriminant scores of the rows
     correlations : array (k, m), of the selected features with the scores
@@ -135,6 +141,7 @@ class Study(Reported):
     correlations: np.ndarray
     source: Provenance
     calibration: Calibration | None = None
+    near_optimal: NearOptimalSets | None = None
     copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
@@ -180,6 +187,18 @@ class Study(Reported):
         model = self.final_estimator.estimator_
         n_in, n_out = (len(getattr(model, name, ())) for name in ("include", "exclude"))
         return claim(self.solution, len(self.names), n_in, n_out)
+
+    @property
+    def near_stability(self) -> np.ndarray | None:
+        """Of every set of ``near_optimal``: how often its features were selected, on average.
+
+        The mean, over its features, of the share of training parts in which they were selected at
+        this k. None without such sets, and without cross-validation.
+        """
+        if self.near_optimal is None or not len(self.frequency):
+            return None
+        frequency = self.frequency[self.ks.index(self.best_k)]
+        return stability_of_sets(self.near_optimal.sets, frequency)
 
     @property
     def labels(self) -> np.ndarray:

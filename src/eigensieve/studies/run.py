@@ -141,7 +141,7 @@ def run_plan(
     restart: bool = False,
     is_brief: bool = False,
 ) -> Study:
-    """Cross-validate and fit; ``is_brief``: without the path and the prices of features."""
+    """Cross-validate and fit; ``is_brief``: without the path, prices of features and other sets."""
     with open_checkpoint(checkpoint, data, plan, restart) as file:
         found = estimate(data, plan, n_jobs, file, progress)
     final = fit_final(data, plan, found.cv, n_jobs, progress, search_progress, is_brief=is_brief)
@@ -189,6 +189,7 @@ def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) 
         path=final.path,
         optimality=final.optimality,
         prices=final.prices,
+        near_optimal=final.near_optimal,
         selected=final.selected,
         scores=final.scores,
         correlations=final.correlations,
