@@ -149,7 +149,7 @@ for name, (k, constraints) in limits.items():
 figure, axes = plt.subplots(3, 1, figsize=(6, 6), sharex=True, layout="constrained")
 for grade in grades:
     axes[0].plot(wavelengths, X[y == grade].mean() - X.mean(), label=grade)
-axes[0].set_ylabel("Mean less overall mean")
+axes[0].set_ylabel("Less the mean")
 axes[0].legend(frameon=False, ncols=3)
 for ax, those, title in zip(axes[1:], (found, apart), ("no limit", "no two of one band")):
     ax.bar(wavelengths, 100 * those.frequency, width=12)
