@@ -175,7 +175,7 @@ def test_the_most_stable_panel(no_figures: None, two: Study) -> None:
     said = text_of(render_study(study))
     assert f"The most stable of them is number {number} (75 %, the first one: " in said
     head, *rows = table(render_study(study), "Panels and their features")
-    assert [row[head.index("Stable")] for row in rows] == [f"{100 * s:.0f}\xa0%" for s in stable]
+    assert [row[head.index("Stability")] for row in rows] == [f"{100 * s:.0f}\xa0%" for s in stable]
     level = replace(two, frequency=np.full_like(two.frequency, 0.5))
     assert "No other is more stable than the first (50 %)." in text_of(render_study(level))
 

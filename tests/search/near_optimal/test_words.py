@@ -202,25 +202,25 @@ def test_exchanges(found, expected) -> None:
         (
             make_list("abc", "abd", "ade", losses=[0, 0.0012, 0.008]),
             (
-                "2 features of the best panel can be left out, one at a time, at a loss of 0.12 % "
-                "to 0.80 %; the other one is in all of them."
+                "2 features of the best panel can be replaced, one at a time, at a loss of 0.12 % "
+                "to 0.80 %; the other one is in all panels."
             ),
         ),
         (
             make_list("abc", "abd", losses=[0, 0.0012], **CUT),
             (
-                "1 feature of the best panel can be left out, one at a time, at a loss of 0.12 %; "
-                "the other 2 are in all of those listed."
+                "1 feature of the best panel can be replaced, one at a time, at a loss of 0.12 %; "
+                "the other 2 are in all panels listed."
             ),
         ),
         (
             make_list("ab", "cd", losses=[0, 0]),
-            "2 features of the best panel can be left out, one at a time, without loss.",
+            "2 features of the best panel can be replaced, one at a time, without loss.",
         ),
         (
             make_list("ab", "ac", "bd", losses=[0, 0, 0.00002]),
             (
-                "2 features of the best panel can be left out, one at a time, at a loss of 0 to "
+                "2 features of the best panel can be replaced, one at a time, at a loss of 0 to "
                 "0.002 %."
             ),
         ),

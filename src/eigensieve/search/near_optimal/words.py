@@ -175,12 +175,12 @@ def what_is_spared(found: NearOptimalSets) -> str:
     if high == "nothing":
         price = "without loss"
     spared = counted(len(costs), "feature")
-    text = f"{spared} of the best panel can be left out, one at a time, {price}"
+    text = f"{spared} of the best panel can be replaced, one at a time, {price}"
     needed = len(places) - len(costs)
     if not needed:
         return f"{text}."
     other = "the other one is" if needed == 1 else f"the other {needed} are"
-    return f"{text}; {other} in all of {'them' if found.is_complete else 'those listed'}."
+    return f"{text}; {other} in all panels{'' if found.is_complete else ' listed'}."
 
 
 def without(found: NearOptimalSets, feature: int) -> str:
