@@ -209,8 +209,8 @@ def test_exchanges(found, expected) -> None:
         (
             make_list("abc", "abd", losses=[0, 0.0012], **CUT),
             (
-                "1 feature of the best panel can be replaced, one at a time, at a loss of 0.12 %; "
-                "the other 2 are in all panels listed."
+                "1 feature of the best panel can be replaced at a loss of 0.12 %; the other 2 are "
+                "in all panels listed."
             ),
         ),
         (

@@ -175,7 +175,8 @@ def what_is_spared(found: NearOptimalSets) -> str:
     if high == "nothing":
         price = "without loss"
     spared = counted(len(costs), "feature")
-    text = f"{spared} of the best panel can be replaced, one at a time, {price}"
+    singly = ", one at a time," if len(costs) > 1 else ""
+    text = f"{spared} of the best panel can be replaced{singly} {price}"
     needed = len(places) - len(costs)
     if not needed:
         return f"{text}."
