@@ -89,7 +89,8 @@ def render_panels(
     """
     section = show(found)
     n_in = int(np.count_nonzero(found.frequency))
-    complete = "all there are: proved" if found.is_complete else "there may be more"
+    more = "there are more" if found.is_capped else "there may be more"
+    complete = "all there are: proved" if found.is_complete else more
     cards = [
         card(f"Panels within {section['share']}", f"{found.n_sets:,}", complete),
         card("Features in a panel", f"{found.k:,}", f"of {found.n_features:,}"),

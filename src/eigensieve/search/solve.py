@@ -90,8 +90,10 @@ def solve(
             One number for every group, or a dict of group name: number.
         whole : True for every group, or a list of group names
             Groups that are taken whole or not at all, such as the bands of a spectrum.
-        costs : what each feature costs, 0 or more: an array, or a dict that names them all
-        max_cost : what all features of a set may cost together
+        costs : one number per feature, or a dict that names them all
+            What each feature costs, 0 or more.
+        max_cost : number
+            What all features of a set may cost together.
 
     Returns
     -------

@@ -82,6 +82,20 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
             ),
         ),
         (
+            make_list(*ABC, bound=0.997, level=0.997, **CUT),
+            (
+                "More than 3 panels of 3 features are within 1 % of the best, of which the best 3 "
+                "found are listed; none that loses less than 0.3 % is missing."
+            ),
+        ),
+        (
+            make_list("abc", bound=0.997, level=0.997, **CUT),
+            (
+                "Other panels of 3 features are within 1 % of the best, too, but only the best one "
+                "found is listed; none that loses less than 0.3 % is missing."
+            ),
+        ),
+        (
             make_list("abc", bound=0.997, **CUT),
             (
                 "No other panel of 3 features is known to be within 1 % of the best; none that "

@@ -76,6 +76,15 @@ def how_many(found: NearOptimalSets) -> str:
     missing = "none that loses less than " + f"{nearly_all} % is missing"
     if nearly_all == "0":
         missing = "none is better than the first"
+    if found.is_capped and n == 1:
+        only = "but only the best one found is listed"
+        return f"Other {allowed}panels of {features} are {within(found)}, too, {only}; {missing}."
+    if found.is_capped:
+        only = f"of which the best {n:,} found are listed"
+        return (
+            f"More than {counted(n, f'{allowed}panel')} of {features} are {within(found)}, {only}; "
+            f"{missing}.{_ties(found)}"
+        )
     if n == 1:
         return f"No other {allowed}panel of {features} is known to be {within(found)}; {missing}."
     return f"At least {are} {within(found)}, the best included; {missing}.{_ties(found)}"

@@ -125,8 +125,8 @@ for members, loss in zip(whole.sets, whole.losses):
 # %%
 # Later spectra
 # -------------
-# The estimators take the same limits as ``constraints=``, a dict. Three wavelengths leave many
-# errors; what the limits change is small beside that.
+# The estimators take the same limits as ``constraints=``, a dict. Three wavelengths err often, with
+# limits or without; two whole bands measure more, and err less.
 
 limits = {
     "no limit": (3, None),
