@@ -100,7 +100,10 @@ def test_more_than_a_page_holds_is_said() -> None:
     panels = many(67)
     html = page(make_list(*panels, p=26))
     assert len(table(html, "Panels and their features")) == 51
-    assert "The first 50 of 67 panels; the others are in the file panels.csv." in text_of(html)
+    assert (
+        "The first 50 of 67 panels; the command line writes all of them to panels.csv."
+        in text_of(html)
+    )
     core, rest = LETTERS[:13], [f"{a}{b}" for a, b in combinations(LETTERS[13:], 2)][:30]
     html = page(make_list(*(core + two for two in rest), p=26))
     head = table(html, "Panels and their features")[0]
