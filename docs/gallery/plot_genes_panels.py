@@ -143,7 +143,7 @@ print(f"{np.sum(errors < errors[0])} of {found.n_sets - 1} panels err less than 
 # The panels, the best first: a column for every gene that occurs. Orange genes are in all of them.
 
 figure, ax = plt.subplots(figsize=(6.5, 8), layout="constrained")
-PanelsDisplay.from_sets(found).plot(ax)
+display = PanelsDisplay.from_sets(found).plot(ax)
 
 # %%
 # What the 100 samples say of the panels, and what 2,000 new ones do.

@@ -155,9 +155,9 @@ for ax, those, title in zip(axes[1:], (found, apart), ("no limit", "no two of on
     ax.bar(wavelengths, 100 * those.frequency, width=12)
     ax.set(ylabel="% of the sets", ylim=(0, 100))
     ax.set_title(f"{title}: {those.n_sets} sets", loc="left", size=9)
+axes[2].set_xlabel("Wavelength in nm")
 for start in np.unique(starts)[1:]:
     axes[2].axvline(start - 6, color="0.8", lw=0.8, zorder=0)
-axes[2].set_xlabel("Wavelength in nm")
 
 # %%
 # What a budget costs: the best score, and how many sets are within five percent of it.
