@@ -92,14 +92,17 @@ class NearOptimalSets:
 
     @property
     def k(self) -> int:
+        """How many features a set has."""
         return int(self.sets.shape[1])
 
     @property
     def n_features(self) -> int:
+        """How many features there are to choose from."""
         return self.best.n_features
 
     @property
     def criterion(self) -> str:
+        """What the scores are: "lambda_max", "trace" or "logdet"."""
         return self.best.criterion
 
     @property
