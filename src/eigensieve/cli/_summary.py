@@ -15,6 +15,7 @@ from .. import __version__
 from ..pencil.wording import ROUND_OFF, counted
 from . import _common as common
 from ._common import describe_error, echo_table, finite_or_none, percent, shorten
+from ._limits import echo_limits
 from ._outputs import MODEL, PROOF, SELECTED
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def as_plain(
     study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
 ) -> dict[str, Any]:
     """The result as JSON values."""
+    from ..report.facts import limits
+
     solution, error, null = study.solution, study.honest_error, study.null
     inner = study.final_estimator.estimator_
     return {
@@ -66,6 +69,7 @@ def as_plain(
         "solver": solution.solver,
         "criterion": solution.criterion,
         "claim": study.claim,
+        "limits": limits(study),
         "proof": None if proof is None else proof.as_plain(),
         "shrinkage": getattr(inner, "shrinkage_", None),
         "target": study.source.target,
@@ -100,6 +104,8 @@ def echo_summary(
     study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
 ) -> None:
     """What was selected, how good it is, and where it is."""
+    from ..report.facts import limits
+
     classes = common.describe_classes(study.labels)
     features = counted(len(study.names), "feature")
     click.echo(f"{len(study.selected)} of {features} selected, from {classes}\n")
@@ -111,6 +117,7 @@ def echo_summary(
     echo_error(study)
     if stability := describe_stability(study):
         click.echo(f"stable  {stability}")
+    echo_limits(limits(study))
     click.echo(f"search  {describe_search(study)}")
     if study.claim:
         click.echo(f"proved  {study.claim}")
@@ -215,14 +222,15 @@ def describe_loss(loss: float) -> str:
 
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
+    from ..report.facts import has_constraints
+
     solution, inner = study.solution, study.final_estimator.estimator_
-    constraints = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
     parts = [score if solution.is_certified else f"{score}; {solution.status}"]
     if not study.claim:
-        parts.append(common.describe_bound(solution, constrained=bool(constraints)))
+        parts.append(common.describe_bound(solution, has_constraints(study)))
     if solution.solver == "given":  # another method found the set, and it is only judged here
         parts[0] = f"class separation {score}"
         return "; ".join(parts)

@@ -12,6 +12,7 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
 from ._destinations import check_folder, staged
+from ._limits import LimitOptions, limit_options
 from ._outputs import PROOF, STUDY_FILES, is_complete, protect, write_study
 from ._proof import check_proof_wanted, write_proof
 from ._resume import resumable
@@ -19,8 +20,6 @@ from ._study import about_sizes, check_classes, find_features, run_watched, size
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
-    add_annotations,
-    annotations_option,
     read_for_study,
     table_options,
     without_features,
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
 @common.balanced_option
 @common.names_option("--include", "Features that must be selected.")
 @common.names_option("--exclude", "Features that must not be selected.")
-@annotations_option
+@limit_options(shows_annotations=True)
 @common.cv_option
 @common.repeats_option(5)
 @click.option(
@@ -102,7 +101,7 @@ if TYPE_CHECKING:
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, proof: bool,
+    table: Path, target: str, out: Path, as_json: bool, limits: LimitOptions, proof: bool,
     **options: Any,
 ) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
@@ -115,7 +114,9 @@ def fit_command(
 
     from ..studies.methods import find_method
 
-    find_method(options["method"]).check_solver(options["solver"])
+    method = find_method(options["method"])
+    method.check_solver(options["solver"])
+    limits.check_method(method)
     if options["effort"] is not None and options["solver"] not in (None, "auto"):
         raise click.UsageError(
             f"--effort is about --solver auto; {options['solver']} does not use it."
@@ -124,7 +125,7 @@ def fit_command(
     read = read_for_study(table, target, options)
     if proof:
         check_proof_wanted(read, options)
-    add_annotations(read, annotations)
+    options["constraints"] = limits.read(read)
     data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
     echo_notes([*read.notes, *data.about_rows])
@@ -209,6 +210,7 @@ def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> 
         "class_weight": "balanced" if options["balanced"] else None,
         "include": find_features(options["include"], names, "--include"),
         "exclude": find_features(options["exclude"], names, "--exclude"),
+        "constraints": options["constraints"],
         "time_limit": options["time_limit"],
     }
     values = options["shrinkage"] or [None]

@@ -231,7 +231,7 @@ def _check_limits(given: GivenSet) -> Limits | None:
     limits = given.constraints.limits(given.pencil.size)
     broken = None if limits is None else limits.broken(given.chosen)
     if broken is not None:
-        raise InputError(f"the support does not keep a limit: {broken}")
+        raise InputError(f"the given set does not keep a limit: {broken}")
     return limits
 
 
