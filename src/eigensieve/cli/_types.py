@@ -116,7 +116,7 @@ class WholeNumbers(click.ParamType):
 
 
 class NumberOfGroup(click.ParamType):
-    """``2`` for every group, or ``kinases=2`` for one; the pair of a name, or None, and a number."""
+    """``2`` for each group, or ``kinases=2`` for one: a pair of a name, or None, and a number."""
 
     name = "N|GROUP=N"
 
@@ -125,7 +125,7 @@ class NumberOfGroup(click.ParamType):
             return value
         group, sign, number = str(value).rpartition("=")
         if not number.strip().isdecimal() or (sign and not group.strip()):
-            allowed = "a whole number of at least 0, nor one with a group before it, as in kinases=2"
+            allowed = "a whole number of at least 0, nor one after a group, as in kinases=2"
             self.fail(f"{value!r} is neither {allowed}.", param, ctx)
         return group.strip() or None, int(number)
 

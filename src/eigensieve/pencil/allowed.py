@@ -53,9 +53,10 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
     more = len(names) - MAX_NAMED
     rules = "; ".join(names[:MAX_NAMED]) + (f"; and {more} more" if more > 0 else "")
     forced = f" with the {include.size} included" if include.size else ""
+    why = "none keeps this one" if len(names) == 1 else "these cannot hold together"
     raise InputError(
-        f"no set of {k} features{forced} keeps all limits; these cannot hold together: "
-        f"{rules}{_advice(limits, k, include)}"
+        f"no set of {k} features{forced} keeps all limits; {why}: {rules}"
+        f"{_advice(limits, k, include)}"
     )
 
 

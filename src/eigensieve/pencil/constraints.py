@@ -212,7 +212,7 @@ def _say(rule: str, numbers: Mapping[str, int], n_groups: int) -> list[str]:
     by_number: dict[int, list[str]] = {}
     for name, number in numbers.items():
         by_number.setdefault(number, []).append(name)
-    lines = []
+    lines: list[str] = []
     for number, names in sorted(by_number.items(), key=lambda each: len(each[1])):
         of = f"{'each of ' if len(names) > 1 else ''}{listed(names)}"
         if len(numbers) == n_groups and len(lines) == len(by_number) - 1 and len(names) > 1:
