@@ -216,13 +216,12 @@ def describe_loss(loss: float) -> str:
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
     solution, inner = study.solution, study.final_estimator.estimator_
-    constraints = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
     parts = [score if solution.is_certified else f"{score}; {solution.status}"]
     if not study.claim:
-        parts.append(common.describe_bound(solution, constrained=bool(constraints)))
+        parts.append(common.describe_bound(solution, constrained=study.has_constraints))
     if solution.solver == "given":  # another method found the set, and it is only judged here
         parts[0] = f"class separation {score}"
         return "; ".join(parts)

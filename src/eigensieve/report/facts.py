@@ -146,12 +146,6 @@ def is_balanced(study: Study) -> bool:
     return study.score == "balanced_error"
 
 
-def has_constraints(study: Study) -> bool:
-    """Whether the user kept features in, or out."""
-    model = inner_model(study)
-    return any(len(getattr(model, constraint, ())) > 0 for constraint in ("include", "exclude"))
-
-
 def is_forced(study: Study) -> bool:
     """Whether the user kept in every selected feature: then nothing was left to select."""
     kept = {int(j) for j in getattr(inner_model(study), "include", ())}

@@ -17,7 +17,14 @@ from ..errors import InputError
 from ..pencil.checks import check_k
 from .data import StudyData
 from .prepared import has_size
-from .settings import as_sizes, check_score, resolve_constraints, usable_ks, usable_range
+from .settings import (
+    as_sizes,
+    check_score,
+    check_usable,
+    resolve_constraints,
+    usable_ks,
+    usable_range,
+)
 from .splits import N_FOLDS, Splitter
 
 DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -125,6 +132,8 @@ def _check_sizes(
         raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
     number = check_k(given)
     allowed = usable_range(settings.values(), p)
+    for estimator in settings.values() if number < allowed.stop else ():
+        check_usable(estimator, number, p)
     if number not in allowed:
         reason = "" if allowed == range(1, p + 1) else f" ({flag}include, {flag}exclude)"
         limits = f"{allowed.start} to {allowed.stop - 1}"

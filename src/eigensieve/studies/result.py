@@ -186,7 +186,14 @@ class Study(Reported):
             return None
         model = self.final_estimator.estimator_
         n_in, n_out = (len(getattr(model, name, ())) for name in ("include", "exclude"))
-        return claim(self.solution, len(self.names), n_in, n_out)
+        is_free = not self.has_constraints
+        return claim(self.solution, len(self.names), n_in, n_out, is_free=is_free)
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether the user has ruled out sets: features kept in or out, limits on groups, costs."""
+        model = self.final_estimator.estimator_
+        return any(getattr(model, name, None) for name in ("include", "exclude", "constraints"))
 
     @property
     def near_stability(self) -> np.ndarray | None:
