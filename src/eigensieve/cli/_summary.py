@@ -66,6 +66,7 @@ def as_plain(
         "solver": solution.solver,
         "criterion": solution.criterion,
         "claim": study.claim,
+        "preferred": None if study.preferred is None else study.preferred.describe(),
         "proof": None if proof is None else proof.as_plain(),
         "shrinkage": getattr(inner, "shrinkage_", None),
         "target": study.source.target,
@@ -114,6 +115,8 @@ def echo_summary(
     click.echo(f"search  {describe_search(study)}")
     if study.claim:
         click.echo(f"proved  {study.claim}")
+    if study.preferred is not None:
+        click.echo(f"taken   {study.preferred.describe()}")
     if proof is not None:
         shows = f"{PROOF} shows it" if proof.less is None else f"{PROOF} shows less: {proof.less}"
         click.echo(f"proof   {shows}; to check it: {proof.command}")
@@ -215,6 +218,8 @@ def describe_loss(loss: float) -> str:
 
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
+    from ..pencil.solution import GIVEN
+
     solution, inner = study.solution, study.final_estimator.estimator_
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
@@ -222,7 +227,7 @@ def describe_search(study: Study) -> str:
     parts = [score if solution.is_certified else f"{score}; {solution.status}"]
     if not study.claim:
         parts.append(common.describe_bound(solution, constrained=study.has_constraints))
-    if solution.solver == "given":  # another method found the set, and it is only judged here
+    if solution.solver == GIVEN:  # another method, or a preference, chose the set
         parts[0] = f"class separation {score}"
         return "; ".join(parts)
     return f"{solution.solver}, {'; '.join(parts)}"

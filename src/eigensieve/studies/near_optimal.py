@@ -19,9 +19,14 @@ EFFORT = 1.0  # about a second, counted in arithmetic
 
 
 def list_near_optimal(
-    judge: Judge, solution: Solution, names: Sequence[str], n_jobs: int | None = None
+    judge: Judge,
+    solution: Solution,
+    names: Sequence[str],
+    within: float = WITHIN,
+    max_sets: int = MAX_SETS,
+    n_jobs: int | None = None,
 ) -> NearOptimalSets | None:
-    """The sets within one percent of the best one, as far as a second goes.
+    """The sets within a share of the best one, as far as a second goes.
 
     None where the method seeks something else, and where there is nothing to choose from.
     """
@@ -31,7 +36,7 @@ def list_near_optimal(
     if solution.k in (n_free, len(judge.include)) or solution.k > MAX_FEATURES:
         return None
     found = near_optimal(
-        judge.pencil, solution.k, WITHIN, MAX_SETS, effort=EFFORT, n_jobs=n_jobs, names=names,
+        judge.pencil, solution.k, within, max_sets, effort=EFFORT, n_jobs=n_jobs, names=names,
         **judge.asked,
     )  # fmt: skip
     return with_known_bound(found, solution)

@@ -17,14 +17,13 @@ from ..pencil.budget import Budget
 from ..pencil.constraints import Constraints, as_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
-from ..pencil.solution import Solution, Status
+from ..pencil.solution import GIVEN, Solution, Status
 from ..pencil.wording import rounded_up
 from ..search.auto import bounded
 from ..search.greedy.swap import LogdetScan, swap_refine
 from ..tables.builders import lda_pencil
 from ..tables.kinds.arrays import to_numpy
 
-GIVEN = "given"  # the solver's name where a set is only judged
 MAX_REFINED_FEATURES = 20  # features of a set without each of which a new one is searched for
 MAX_SWAPS = 10
 MAX_PRICED_FEATURES = 100
