@@ -22,7 +22,7 @@ from .copies.features import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
 from .estimation import Estimates
-from .near_optimal import list_near_optimal
+from .near_optimal import list_near_optimal, with_bound_of
 from .optimality import FeaturePrice, Judge
 from .plan import StudyPlan
 from .preference import Preferred, take_preferred
@@ -42,7 +42,7 @@ class Final:
     setting: str
     k: int
     path: dict[int, PreparedClassifier]
-    optimality: Sequence[Solution] = ()
+    optimality: list[Solution] = field(default_factory=list)
     prices: Sequence[FeaturePrice] = ()
     near_optimal: NearOptimalSets | None = None
     preferred: Preferred | None = None
@@ -103,6 +103,9 @@ def fit_final(
                         list_near_optimal, judge, chosen, data.names, plan.within, n_jobs=n_jobs
                     )
                     final.near_optimal, unfinished = _listed(listing)
+                if final.near_optimal is not None:
+                    place = list(models).index(final.k)
+                    final.optimality[place] = with_bound_of(final.near_optimal, chosen)
             tell(4)
         except KeyboardInterrupt:
             models = {final.k: inner}

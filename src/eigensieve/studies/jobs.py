@@ -104,9 +104,7 @@ def _fit_all(
         return
     assert plan.preference is not None
     model = _fit(settings[choice.setting], Z, y, plan.ks)[choice.size]
-    yield [
-        take_preferred(model, Z, y, plan.preference, choice.frequency, plan.within, n_jobs=1)[0]
-    ]
+    yield [take_preferred(model, Z, y, plan.preference, choice.frequency, plan.within, n_jobs=1)[0]]
 
 
 def _fit(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: tuple[int, ...]) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..pencil.solution import Solution
+from ..pencil.solution import Solution, Status, relative_gap
 from ..search.near_optimal.near_optimal import near_optimal
 from ..search.near_optimal.sets import NearOptimalSets
 from .optimality import Judge
@@ -53,6 +53,14 @@ def with_known_bound(found: NearOptimalSets, solution: Solution) -> NearOptimalS
     if best.objective <= solution.objective:
         best = replace(best, bound=min(best.bound, solution.bound), status=solution.status)
     return replace(found, best=best, bound=min(found.bound, best.objective))
+
+
+def with_bound_of(found: NearOptimalSets, solution: Solution) -> Solution:
+    """A solution of the same problem, with what the list has proved of the best set."""
+    bound = max(min(solution.bound, found.best.bound), solution.objective)
+    gap = relative_gap(solution.objective, bound, solution.scale)
+    status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
+    return replace(solution, bound=bound, status=status)
 
 
 def stability_of_sets(sets: np.ndarray, frequency: np.ndarray) -> np.ndarray:

@@ -110,7 +110,7 @@ def preferring_jobs(
     found: Mapping[str, Findings],
     n_features: int,
 ) -> list[Job]:
-    """The outer folds once more, each with the set that is preferred by what its inner folds say."""
+    """The outer folds once more, each with the set that its inner folds prefer."""
     jobs = []
     for job, parts, (setting, size) in zip(outer, inner, chosen):
         supports = [found[part.key][setting][size]["support"] for part in parts]

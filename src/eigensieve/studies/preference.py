@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..pencil.constraints import Constraints
 from ..pencil.wording import counted, percent
 from ..search.near_optimal.sets import NearOptimalSets
 from ..search.near_optimal.words import loss, within
-from .near_optimal import list_near_optimal, stability_of_sets
+from .near_optimal import list_near_optimal, stability_of_sets, with_bound_of
 from .optimality import Judge
 
 RULES = ("stable", "cheap")
@@ -161,10 +161,7 @@ def take_preferred(
     values = preference.values(found.sets, frequency)
     place = int(np.argmin(values.round(DIGITS)))
     preferred = Preferred(found, place, preference, values)
-    if np.array_equal(found.sets[place], own.support):
-        return model, preferred
-    other = clone(model).fit_set(Z, y, found.sets[place])
-    known = other.solution_
-    bound = min(known.bound, max(found.best.bound, known.objective))
-    other.solution_ = replace(known, bound=bound)
-    return other, preferred
+    if not np.array_equal(found.sets[place], own.support):
+        model = clone(model).fit_set(Z, y, found.sets[place])
+    model.solution_ = with_bound_of(found, model.solution_)
+    return model, preferred

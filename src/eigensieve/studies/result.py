@@ -109,8 +109,8 @@ class Study(Reported):
         What each selected feature is worth, and what could stand in for it.
     near_optimal : NearOptimalSets or None
         The sets of as many features whose class separation is within one percent (or ``within``)
-        of the best; ``near_stability``: how stable each of them is. None for methods that seek something
-        else, and where there is nothing to choose from.
+        of the best; ``near_stability``: how stable each of them is. None for methods that seek
+        something else, and where there is nothing to choose from.
     preferred : Preferred or None
         Which of them was taken, and why, if one was to be preferred; ``preferred.describe()``.
     selected : list of SelectedFeature, the heaviest first
