@@ -285,12 +285,15 @@ class SparseLDA(SelectedLDA):
         data = self._prepare(*self._take_table(X, y))
         names, pencil = getattr(self, "feature_names_in_", None), data.problem.pencil
         S = feature_indices(features, names, pencil.size, "features")
+        if S.size == 0:
+            raise InputError("features is empty; name at least one")
+        if not np.isin(data.include, S).all() or np.isin(data.exclude, S).any():
+            raise InputError("features are not what include and exclude of this estimator ask for")
+        limits = data.constraints.limits(pencil.size)
+        if limits is not None and (broken := limits.broken(S)) is not None:
+            raise InputError(f"features break a constraint of this estimator: {broken}")
         problem = make_problem(pencil, S.size, self.criterion, **data.restrictions)
         places = problem.to_local(S)
-        if places.size < S.size or not np.isin(problem.include, places).all():
-            raise InputError("features do not keep to include and exclude of this estimator")
-        if not problem.allows(places):
-            raise InputError("features do not keep the constraints of this estimator")
         solution = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
         return self._finish(
             data, with_certificate(self.certificate, solution, pencil, **data.restrictions)
