@@ -70,6 +70,7 @@ def as_plain(
         "criterion": solution.criterion,
         "claim": study.claim,
         "limits": limits(study),
+        "preferred": None if study.preferred is None else study.preferred.describe(),
         "proof": None if proof is None else proof.as_plain(),
         "shrinkage": getattr(inner, "shrinkage_", None),
         "target": study.source.target,
@@ -121,6 +122,8 @@ def echo_summary(
     click.echo(f"search  {describe_search(study)}")
     if study.claim:
         click.echo(f"proved  {study.claim}")
+    if study.preferred is not None:
+        click.echo(f"taken   {study.preferred.describe()}")
     if proof is not None:
         shows = f"{PROOF} shows it" if proof.less is None else f"{PROOF} shows less: {proof.less}"
         click.echo(f"proof   {shows}; to check it: {proof.command}")
@@ -222,7 +225,7 @@ def describe_loss(loss: float) -> str:
 
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
-    from ..report.facts import has_constraints
+    from ..pencil.solution import GIVEN
 
     solution, inner = study.solution, study.final_estimator.estimator_
     shrinkage = getattr(inner, "shrinkage_", None)
@@ -230,8 +233,8 @@ def describe_search(study: Study) -> str:
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
     parts = [score if solution.is_certified else f"{score}; {solution.status}"]
     if not study.claim:
-        parts.append(common.describe_bound(solution, has_constraints(study)))
-    if solution.solver == "given":  # another method found the set, and it is only judged here
+        parts.append(common.describe_bound(solution, constrained=study.has_constraints))
+    if solution.solver == GIVEN:  # another method, or a preference, chose the set
         parts[0] = f"class separation {score}"
         return "; ".join(parts)
     return f"{solution.solver}, {'; '.join(parts)}"

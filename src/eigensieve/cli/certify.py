@@ -317,7 +317,7 @@ def echo_swaps(found: Certificate) -> None:
 
 def describe_search(found: Certificate) -> str:
     """What was searched, and how it ended."""
-    from ..search.certificate import GIVEN
+    from ..pencil.solution import GIVEN
 
     if found.solver == GIVEN:
         return "not needed"

@@ -147,13 +147,6 @@ def is_balanced(study: Study) -> bool:
     return study.score == "balanced_error"
 
 
-def has_constraints(study: Study) -> bool:
-    """Whether the user kept features in, or out, or set limits on groups or costs."""
-    model = inner_model(study)
-    lists = (getattr(model, constraint, ()) for constraint in ("include", "exclude"))
-    return any(map(len, lists)) or bool(limits(study))
-
-
 def limits(study: Study) -> list[str]:
     """The limits on groups and costs that every set keeps, rule by rule."""
     asked = as_constraints(getattr(inner_model(study), "constraints", None))
