@@ -37,7 +37,7 @@ def limit_options(*, shows_annotations: bool = False) -> Callable[..., Any]:
         def gathered(**options: Any) -> Any:
             own = {field.name: options.pop(field.name) for field in fields(LimitOptions)}
             limits = LimitOptions(**own)
-            limits.check(shows_annotations)
+            limits.check(shows_annotations, wants_costs=options.get("prefer") == "cheap")
             return command(**options, limits=limits)
 
         for option in reversed(_options(shows_annotations)):
@@ -120,8 +120,8 @@ class LimitOptions:
             if name != "annotations" and getattr(self, name) not in (None, (), [])
         ]
 
-    def check(self, shows_annotations: bool) -> None:
-        """Refuse what does not go without another option."""
+    def check(self, shows_annotations: bool, wants_costs: bool = False) -> None:
+        """Refuse what does not go without another option; ``wants_costs``: without a limit, too."""
         given = self.given
         of_groups = [flag for flag in ("--at-most", "--at-least", "--whole") if flag in given]
         if of_groups and self.feature_groups is None:
@@ -129,7 +129,9 @@ class LimitOptions:
             raise click.UsageError(f"{of_groups[0]} needs {need}.")
         if self.feature_groups is not None and not of_groups:
             raise click.UsageError("--feature-groups needs --at-most, --at-least or --whole.")
-        if (self.costs is None) != (self.max_cost is None):
+        if wants_costs and self.costs is None:
+            raise click.UsageError("--prefer cheap needs --costs, the column with the costs.")
+        if (self.costs is None) != (self.max_cost is None) and not wants_costs:
             one, other = ("--costs", "--max-cost")[:: 1 if self.max_cost is None else -1]
             raise click.UsageError(f"{one} needs {other}: give both, or neither.")
         if given and self.annotations is None:
@@ -161,16 +163,20 @@ class LimitOptions:
                 "at_least": _numbers(self.at_least, groups, "--at-least"),
                 "whole": _whole(self.whole, groups),
             }
-        if self.costs is not None:
-            cells = self._cells(table, self.costs, "--costs")
-            if missing := [name for name in table.names if name not in cells]:
-                raise InputError(
-                    f"--costs: {len(missing):,} of {len(table.names):,} features are not in "
-                    f"{self.annotations} ({listed(missing)}); each one needs a cost"
-                )
-            costs = [_cost(name, cells[name], self.costs) for name in table.names]
-            found |= {"costs": costs, "max_cost": self.max_cost}
+        if self.max_cost is not None:
+            found |= {"costs": self.read_costs(table), "max_cost": self.max_cost}
         return found
+
+    def read_costs(self, table: StudyTable) -> list[float]:
+        """What every feature costs; the file about the features has been read."""
+        assert self.costs is not None
+        cells = self._cells(table, self.costs, "--costs")
+        if missing := [name for name in table.names if name not in cells]:
+            raise InputError(
+                f"--costs: {len(missing):,} of {len(table.names):,} features are not in "
+                f"{self.annotations} ({listed(missing)}); each one needs a cost"
+            )
+        return [_cost(name, cells[name], self.costs) for name in table.names]
 
     def _cells(self, table: StudyTable, column: str, option: str) -> dict[str, str]:
         """A column of the file, by the name of the feature."""

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ..studies.plan import StudyPlan
     from ..studies.result import Study
 
+PREFERENCES = ("stable", "cheap")
+DEFAULT = "sparse-lda"
+
 
 @click.command("fit")
 @common.table_argument
@@ -71,6 +74,20 @@ if TYPE_CHECKING:
 @common.names_option("--include", "Features that must be selected.")
 @common.names_option("--exclude", "Features that must not be selected.")
 @limit_options(shows_annotations=True)
+@click.option(
+    "--prefer",
+    type=click.Choice(PREFERENCES),
+    help="Which set is taken, of those that are nearly as good as the best: the one whose features "
+    "are selected most often in cross-validation, or the cheapest by --costs.  [default: the best]",
+)
+@click.option(
+    "--within",
+    type=types.Percent(),
+    metavar="P%",
+    default="1%",
+    show_default=True,
+    help="How far below the best a set may be that is nearly as good: these are listed as panels.",
+)
 @common.cv_option
 @common.repeats_option(5)
 @click.option(
@@ -117,6 +134,8 @@ def fit_command(
     method = find_method(options["method"])
     method.check_solver(options["solver"])
     limits.check_method(method)
+    if options["prefer"] is not None and method.name != DEFAULT:
+        raise click.UsageError(f"--prefer is for method {DEFAULT}, which can list such sets.")
     if options["effort"] is not None and options["solver"] not in (None, "auto"):
         raise click.UsageError(
             f"--effort is about --solver auto; {options['solver']} does not use it."
@@ -126,6 +145,8 @@ def fit_command(
     if proof:
         check_proof_wanted(read, options)
     options["constraints"] = limits.read(read)
+    is_cheap = options["prefer"] == "cheap"
+    options["prices"] = limits.read_costs(read) if is_cheap else None
     data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
     echo_notes([*read.notes, *data.about_rows])
@@ -188,7 +209,7 @@ def plan_study(
         without_features(table, options["exclude"], "--exclude")
         options = {**options, "exclude": []}
     settings = make_settings(method, table.names, options)
-    must_choose = k == "auto" or len(settings) > 1
+    must_choose = k == "auto" or len(settings) > 1 or options["prefer"] is not None
     check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
     ks = sizes_to_try(settings, len(table.names), k, options["ks"])
     given = table.X, table.y, table.groups, table.names
@@ -196,7 +217,8 @@ def plan_study(
     plan = make_plan(
         data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
         n_permutations=options["permutations"], score=common.score_of(options),
-        random_state=options["seed"], flag="--",
+        random_state=options["seed"], prefer=options["prefer"], within=options["within"],
+        costs=options["prices"], flag="--",
     )  # fmt: skip
     return data, plan
 
