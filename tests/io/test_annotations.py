@@ -55,6 +55,14 @@ def test_the_first_of_repeated_lines_counts(write: Write) -> None:
     assert note == "1 feature(s) have more than one annotation, and the first one counts: 'a'."
 
 
+def test_a_line_is_about_all_columns_of_its_name(write: Write) -> None:
+    path = write("g,s\na,1\nb_2,2\nb,3\nc,4\n")
+    names = ["a", "a_2", "b", "b_2", "c", "c_2", "d_2", "d"]
+    found = read_annotations(path, names, {"a", "a_2", "b", "b_2", "d", "d_2"})
+    assert found.rows == {"a": ("1",), "a_2": ("1",), "b": ("3",), "b_2": ("2",), "c": ("4",)}
+    assert found.notes == ["3 of 8 features have no annotation."]
+
+
 def test_names_of_numbers_and_quotes(write: Write) -> None:
     path = write('g,description\n1,"kinase, ""fast"""\n2.50,"two\nlines"\n,nobody\n')
     found = read_annotations(path, ["1", "2.50"])

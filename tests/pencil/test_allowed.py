@@ -74,7 +74,7 @@ def rules_of(wishes: Wishes) -> dict[str, Wishes]:
             rules[f"all or none of {name!r}"] = Wishes(own, whole=[name])
     if wishes.costs is not None:
         own_cost = Wishes(costs=wishes.costs, max_cost=wishes.max_cost)
-        rules[f"cost at most {wishes.max_cost:g} in all"] = own_cost
+        rules[f"cost at most {wishes.max_cost:.12g} in all"] = own_cost
     return rules
 
 
@@ -89,7 +89,7 @@ def test_the_reason_names_rules_that_conflict_and_no_more(block: int) -> None:
         with pytest.raises(InputError) as info:
             check_allowed(limits, k, include)
         text = str(info.value)
-        named = re.search(r"hold together: (.*?)( \(with |$)", text)
+        named = re.search(r"(?:hold together|this one): (.*?)( \(with |$)", text)
         assert named is not None, text
         rules = [rules_of(wishes)[rule] for rule in named[1].split("; ")]
         sets = [S for S in itertools.combinations(range(P), k) if set(include) <= set(S)]
@@ -112,7 +112,7 @@ IMPOSSIBLE = [
     ({"k": 2, "costs": [3, 3, 3, 3, 3], "max_cost": 5}, "cost at most 5 in all"),
     (
         {"k": 2, "include": [0, 1], "groups": {"g": [0, 1]}, "at_most": 1},
-        "with the 2 included keeps all limits; these cannot hold together: at most 1 of 'g'",
+        "with the 2 included keeps all limits; none keeps this one: at most 1 of 'g'",
     ),
     ({"k": 1, "exclude": [0], "groups": {"g": [0]}, "at_least": 1}, "at least 1 of 'g'"),
     (
@@ -155,3 +155,11 @@ def test_costs_of_thousands_of_features_take_no_time() -> None:
     began = time.process_time()
     check_allowed(limits, 10, NONE)
     assert time.process_time() - began < 10  # with its presolve the solver takes over half a minute
+
+
+def test_of_a_long_conflict_some_rules_are_named() -> None:
+    with pytest.raises(InputError) as info:
+        es.solve(es.Pencil(np.eye(40)), 20, groups={f"g{j}": [j] for j in range(40)}, at_least=1)
+    text = str(info.value)
+    assert text.count("at least 1 of ") == 10
+    assert "; and 11 more (with 40 features there is a set)" in text

@@ -155,3 +155,35 @@ def test_names_without_a_table_are_refused() -> None:
 def test_what_is_no_dict_of_limits_is_refused(given: Any) -> None:
     with pytest.raises(OptionError, match="it must be a dict of groups, at_most"):
         as_constraints(given)
+
+
+GROUPS = {"a": [0], "b": [1], "c": [2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("wishes", "said"),
+    [
+        ({}, []),
+        ({"groups": GROUPS, "at_most": 1}, ["at most 1 of each group"]),
+        ({"groups": {"a": [0]}, "at_most": 1}, ["at most 1 of 'a'"]),
+        (
+            {"groups": GROUPS, "at_most": {"a": 1, "b": 0, "c": 1}, "at_least": {"c": 1}},
+            ["at most 0 of 'b'", "at most 1 of each of the other groups", "at least 1 of 'c'"],
+        ),
+        (
+            {"groups": GROUPS, "at_most": {"a": 1, "b": 0, "c": 2}},
+            ["at most 1 of 'a'", "at most 0 of 'b'", "at most 2 of 'c'"],
+        ),
+        ({"groups": GROUPS, "whole": True}, ["all or none of each group"]),
+        ({"groups": GROUPS, "whole": ["a", "c"]}, ["all or none of each of 'a', 'c'"]),
+        (
+            {"groups": GROUPS, "whole": ["c"], "costs": [1] * 4, "max_cost": 1234567.25},
+            ["all or none of 'c'", "cost at most 1234567.25 in all"],
+        ),
+    ],
+)
+def test_in_words(wishes: dict[str, Any], said: list[str]) -> None:
+    assert Constraints(**wishes).in_words() == said
+    labels = ["a", "b", "c", "c"]
+    given = Constraints(**(wishes | ({"groups": labels} if wishes.get("groups") is GROUPS else {})))
+    assert given.by_index(4, None).in_words() == said

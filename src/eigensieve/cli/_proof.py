@@ -38,6 +38,7 @@ def write_proof(
     """Write the proof for the selected set, about the table as its file has it."""
     from ..estimators.sparse_lda import SparseLDA
     from ..pencil.budget import Budget
+    from ..pencil.constraints import as_constraints
     from ..search.proof.proof import prove_known
     from ..tables.builders import lda_problem
 
@@ -45,12 +46,13 @@ def write_proof(
     is_own = isinstance(inner, SparseLDA)
     shrinkage, ridge = (inner.shrinkage_, inner.ridge) if is_own else ("auto", 0.0)
     include, exclude = (inner.include, inner.exclude) if is_own else ((), ())
+    limits = as_constraints(inner.constraints) if is_own else None
     pencil = lda_problem(read.X, read.y, shrinkage, ridge, names=read.names).pencil
     request = ask_proof(path, table, study.source.target, read, options)
     with common.progress_bar() as progress:
         budget = Budget(options["time_limit"], callback=common.show_search(progress))
-        shown = prove_known(pencil, known, include, exclude, budget, request)
-    constrained = len(include) + len(exclude) > 0
+        shown = prove_known(pencil, known, include, exclude, budget, request, limits)
+    constrained = len(include) + len(exclude) > 0 or limits is not None
     words, whole = (common.describe_bound(each, constrained) for each in (shown, known))
     command = shlex.join(["eigensieve", "check-proof", str(out / PROOF), str(table)])
     return WrittenProof(shown, None if words == whole else words, command)

@@ -82,14 +82,19 @@ def about_sizes(
     settings: Mapping[str, Any], n_features: int, ks: Sequence[int] | None
 ) -> list[str]:
     """Say which of the numbers in --ks the table does not allow."""
-    from ..studies.settings import usable_range
+    from ..studies.settings import usable_ks, usable_range
 
-    allowed = usable_range(settings.values(), n_features)
-    odd = [k for k in ks or () if k not in allowed]
-    if not odd or len(odd) == len(ks or ()):  # where none is left, that is an error
+    if ks is None:
         return []
-    limits = f"{allowed.start} to {allowed.stop - 1}"
-    return [f"--ks: {', '.join(map(str, odd))} left out; this table allows {limits} features."]
+    usable = usable_ks(settings.values(), ks, n_features)
+    odd = [str(k) for k in ks if k not in usable]
+    if not odd:
+        return []
+    allowed = usable_range(settings.values(), n_features)
+    limits = f"this table allows {allowed.start} to {allowed.stop - 1} features"
+    if any(int(k) in allowed for k in odd):
+        limits = "no set of so many features keeps the limits"
+    return [f"--ks: {', '.join(odd)} left out; {limits}."]
 
 
 def find_features(

@@ -15,6 +15,7 @@ from .. import __version__
 from ..pencil.wording import ROUND_OFF, counted
 from . import _common as common
 from ._common import describe_error, echo_table, finite_or_none, percent, shorten
+from ._limits import echo_limits
 from ._outputs import MODEL, PROOF, SELECTED
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def as_plain(
     study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
 ) -> dict[str, Any]:
     """The result as JSON values."""
+    from ..report.facts import limits
+
     solution, error, null = study.solution, study.honest_error, study.null
     inner = study.final_estimator.estimator_
     return {
@@ -66,6 +69,8 @@ def as_plain(
         "solver": solution.solver,
         "criterion": solution.criterion,
         "claim": study.claim,
+        "limits": limits(study),
+        "preferred": None if study.preferred is None else study.preferred.describe(),
         "proof": None if proof is None else proof.as_plain(),
         "shrinkage": getattr(inner, "shrinkage_", None),
         "target": study.source.target,
@@ -100,6 +105,8 @@ def echo_summary(
     study: Study, out: Path, files: Sequence[str], proof: WrittenProof | None = None
 ) -> None:
     """What was selected, how good it is, and where it is."""
+    from ..report.facts import limits
+
     classes = common.describe_classes(study.labels)
     features = counted(len(study.names), "feature")
     click.echo(f"{len(study.selected)} of {features} selected, from {classes}\n")
@@ -111,9 +118,12 @@ def echo_summary(
     echo_error(study)
     if stability := describe_stability(study):
         click.echo(f"stable  {stability}")
+    echo_limits(limits(study))
     click.echo(f"search  {describe_search(study)}")
     if study.claim:
         click.echo(f"proved  {study.claim}")
+    if study.preferred is not None:
+        click.echo(f"taken   {study.preferred.describe()}")
     if proof is not None:
         shows = f"{PROOF} shows it" if proof.less is None else f"{PROOF} shows less: {proof.less}"
         click.echo(f"proof   {shows}; to check it: {proof.command}")
@@ -215,15 +225,16 @@ def describe_loss(loss: float) -> str:
 
 def describe_search(study: Study) -> str:
     """Solver, criterion and what is known of the optimum, in a line."""
+    from ..pencil.solution import GIVEN
+
     solution, inner = study.solution, study.final_estimator.estimator_
-    constraints = [*getattr(inner, "include", ()), *getattr(inner, "exclude", ())]
     shrinkage = getattr(inner, "shrinkage_", None)
     words = "" if shrinkage is None else f", shrinkage {shrinkage:.3g}"
     score = f"{solution.criterion} {solution.objective:.4g}{words}"
     parts = [score if solution.is_certified else f"{score}; {solution.status}"]
     if not study.claim:
-        parts.append(common.describe_bound(solution, constrained=bool(constraints)))
-    if solution.solver == "given":  # another method found the set, and it is only judged here
+        parts.append(common.describe_bound(solution, constrained=study.has_constraints))
+    if solution.solver == GIVEN:  # another method, or a preference, chose the set
         parts[0] = f"class separation {score}"
         return "; ".join(parts)
     return f"{solution.solver}, {'; '.join(parts)}"

@@ -12,7 +12,6 @@ import click
 
 from ..errors import InputError
 from . import _common as common
-from ._guard import InputFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,12 +40,6 @@ log2_option = click.option(
     "--log2",
     is_flag=True,
     help="Take log2 of all features first; the model does the same to new rows.",
-)
-annotations_option = click.option(
-    "--annotations",
-    type=InputFile(),
-    metavar="FILE",
-    help="A .csv or .tsv about the features, names in its first column; shown with the selected.",
 )
 _ALL = (
     common.target_option,
@@ -191,12 +184,12 @@ def join_copies(table: StudyTable) -> None:
 
 
 def add_annotations(table: StudyTable, path: Path | None) -> None:
-    """What a file says about the features goes along to the report."""
+    """What a file says about the features goes along with the table."""
     if path is None:
         return
     from ..io.annotations import read_annotations
 
-    found = read_annotations(path, table.names)
+    found = read_annotations(path, table.names, table.repeated)
     table.notes += found.notes
     table.source |= {"annotation_columns": found.columns, "annotations": found.rows}
 

@@ -115,6 +115,21 @@ class WholeNumbers(click.ParamType):
         return sorted(set(numbers))
 
 
+class NumberOfGroup(click.ParamType):
+    """``2`` for each group, or ``kinases=2`` for one: a pair of a name, or None, and a number."""
+
+    name = "N|GROUP=N"
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> tuple[str | None, int]:
+        if isinstance(value, tuple):
+            return value
+        group, sign, number = str(value).rpartition("=")
+        if not number.strip().isdecimal() or (sign and not group.strip()):
+            allowed = "a whole number of at least 0, nor one after a group, as in kinases=2"
+            self.fail(f"{value!r} is neither {allowed}.", param, ctx)
+        return group.strip() or None, int(number)
+
+
 class Positive(click.ParamType):
     """A finite number above 0 (click's own range lets nan pass)."""
 

@@ -15,6 +15,7 @@ from . import _types as types
 from ._common import echo_json, echo_notes, echo_table, finite_or_none, printable
 from ._destinations import check_file, drafted
 from ._guard import InputFile, force_option
+from ._limits import LimitOptions, echo_limits, in_words, limit_options
 from ._study import find_features
 from ._tables import StudyTable, read_study_table
 
@@ -42,6 +43,7 @@ class Claim:
     certificate: Certificate
     problem: LDAProblem
     data: StudyTable
+    limits: list[str]
     noun: str
     proof: Path | None
 
@@ -68,6 +70,7 @@ class Claim:
 )
 @common.criterion_option
 @common.shrinkage_option
+@limit_options()
 @click.option(
     "--time-limit",
     type=types.NotNegative(),
@@ -115,7 +118,8 @@ def certify_command(
 ) -> None:  # fmt: skip
     """How far from optimal is a set of features that any tool has chosen?
 
-    The rivals are all sets of as many columns of TABLE, those of --groups and --ignore left out.
+    The rivals are all sets of as many columns of TABLE, those of --groups and --ignore left out;
+    of limits on sets, all that keep them, as the given set must, too.
     The score is the class separation that "fit" maximises; how well a classifier does on new
     samples is another question.
     """
@@ -144,7 +148,8 @@ def read_names(path: Path) -> list[str]:
 
 def make_claim(
     table: Path, target: str, wanted: list[str], *, criterion: str, shrinkage: float | str,
-    time_limit: float, jobs: int | None, noun: str, proof: Path | None, **reading: Any,
+    limits: LimitOptions, time_limit: float, jobs: int | None, noun: str, proof: Path | None,
+    **reading: Any,
 ) -> Claim:  # fmt: skip
     """Read the table and search from the set that was named."""
     from ..search.certify import certify
@@ -156,6 +161,7 @@ def make_claim(
     data = read_study_table(table, target, **reading)
     chosen = find_features(wanted, data.names, "the list of features", target)
     data.notes += [*about_columns(reading["groups"]), *about_repeats(wanted, len(chosen))]
+    asked = limits.read(data)
     X = filled(data)
     echo_notes(data.notes)
     problem = lda_problem(X, data.y, shrinkage, names=data.names)
@@ -170,8 +176,9 @@ def make_claim(
             callback=common.show_search(progress),
             random_state=0,
             proof=None if path is None else ask_proof(path, table, target, data, reading),
+            **asked,
         )
-    return Claim(certificate, problem, data, noun, proof)
+    return Claim(certificate, problem, data, in_words(asked), noun, proof)
 
 
 def check_provable(reading: dict[str, Any]) -> None:
@@ -265,6 +272,7 @@ def as_plain(claim: Claim) -> dict[str, Any]:
             for swap in found.swaps
         ],
         "solver": found.solver,
+        "limits": claim.limits,
         "criterion": found.criterion,
         "shrinkage": claim.problem.shrinkage,
         "n_nodes": found.n_nodes,
@@ -288,6 +296,7 @@ def echo_claim(claim: Claim) -> None:
     settings = f"{found.criterion}, shrinkage {claim.problem.shrinkage:.3g}"
     click.echo(f"score   {found.objective:.6g} ({settings})")
     click.echo(f"bound   {found.describe_bound()}")
+    echo_limits(claim.limits)
     click.echo(f"search  {describe_search(found)}")
     if found.better is not None:
         click.echo(f"better  {found.better.objective:.6g}; {found.better.status}")
@@ -308,7 +317,7 @@ def echo_swaps(found: Certificate) -> None:
 
 def describe_search(found: Certificate) -> str:
     """What was searched, and how it ended."""
-    from ..search.certificate import GIVEN
+    from ..pencil.solution import GIVEN
 
     if found.solver == GIVEN:
         return "not needed"

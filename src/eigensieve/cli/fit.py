@@ -12,6 +12,7 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes
 from ._destinations import check_folder, staged
+from ._limits import LimitOptions, limit_options
 from ._outputs import PROOF, STUDY_FILES, is_complete, protect, write_study
 from ._proof import check_proof_wanted, write_proof
 from ._resume import resumable
@@ -19,8 +20,6 @@ from ._study import about_sizes, check_classes, find_features, run_watched, size
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
-    add_annotations,
-    annotations_option,
     read_for_study,
     table_options,
     without_features,
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from ..studies.methods import Method
     from ..studies.plan import StudyPlan
     from ..studies.result import Study
+
+PREFERENCES = ("stable", "cheap")
+DEFAULT = "sparse-lda"
 
 
 @click.command("fit")
@@ -71,7 +73,21 @@ if TYPE_CHECKING:
 @common.balanced_option
 @common.names_option("--include", "Features that must be selected.")
 @common.names_option("--exclude", "Features that must not be selected.")
-@annotations_option
+@limit_options(shows_annotations=True)
+@click.option(
+    "--prefer",
+    type=click.Choice(PREFERENCES),
+    help="Which set is taken, of those that are nearly as good as the best: the one whose features "
+    "are selected most often in cross-validation, or the cheapest by --costs.  [default: the best]",
+)
+@click.option(
+    "--within",
+    type=types.Percent(),
+    metavar="P%",
+    default="1%",
+    show_default=True,
+    help="How far below the best a set may be that is nearly as good: these are listed as panels.",
+)
 @common.cv_option
 @common.repeats_option(5)
 @click.option(
@@ -102,7 +118,7 @@ if TYPE_CHECKING:
 )
 @common.json_option
 def fit_command(
-    table: Path, target: str, out: Path, as_json: bool, annotations: Path | None, proof: bool,
+    table: Path, target: str, out: Path, as_json: bool, limits: LimitOptions, proof: bool,
     **options: Any,
 ) -> None:  # fmt: skip
     """Select features from TABLE, estimate the error, write model and report.
@@ -115,7 +131,11 @@ def fit_command(
 
     from ..studies.methods import find_method
 
-    find_method(options["method"]).check_solver(options["solver"])
+    method = find_method(options["method"])
+    method.check_solver(options["solver"])
+    limits.check_method(method)
+    if options["prefer"] is not None and method.name != DEFAULT:
+        raise click.UsageError(f"--prefer is for method {DEFAULT}, which can list such sets.")
     if options["effort"] is not None and options["solver"] not in (None, "auto"):
         raise click.UsageError(
             f"--effort is about --solver auto; {options['solver']} does not use it."
@@ -124,7 +144,9 @@ def fit_command(
     read = read_for_study(table, target, options)
     if proof:
         check_proof_wanted(read, options)
-    add_annotations(read, annotations)
+    options["constraints"] = limits.read(read)
+    is_cheap = options["prefer"] == "cheap"
+    options["prices"] = limits.read_costs(read) if is_cheap else None
     data, plan = plan_study(read, target.strip(), options)
     read.notes += about_sizes(plan.settings, len(data.names), options["ks"])
     echo_notes([*read.notes, *data.about_rows])
@@ -187,7 +209,7 @@ def plan_study(
         without_features(table, options["exclude"], "--exclude")
         options = {**options, "exclude": []}
     settings = make_settings(method, table.names, options)
-    must_choose = k == "auto" or len(settings) > 1
+    must_choose = k == "auto" or len(settings) > 1 or options["prefer"] is not None
     check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
     ks = sizes_to_try(settings, len(table.names), k, options["ks"])
     given = table.X, table.y, table.groups, table.names
@@ -195,7 +217,8 @@ def plan_study(
     plan = make_plan(
         data, settings, ks=ks, k=k, cv=options["cv"], n_repeats=options["repeats"],
         n_permutations=options["permutations"], score=common.score_of(options),
-        random_state=options["seed"], flag="--",
+        random_state=options["seed"], prefer=options["prefer"], within=options["within"],
+        costs=options["prices"], flag="--",
     )  # fmt: skip
     return data, plan
 
@@ -209,6 +232,7 @@ def make_settings(method: Method, names: list[str], options: dict[str, Any]) -> 
         "class_weight": "balanced" if options["balanced"] else None,
         "include": find_features(options["include"], names, "--include"),
         "exclude": find_features(options["exclude"], names, "--exclude"),
+        "constraints": options["constraints"],
         "time_limit": options["time_limit"],
     }
     values = options["shrinkage"] or [None]

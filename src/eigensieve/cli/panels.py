@@ -14,6 +14,7 @@ from . import _common as common
 from . import _types as types
 from ._common import echo_json, echo_notes, finite_or_none, printable
 from ._destinations import check_file, check_folder, drafted, staged
+from ._limits import LimitOptions, echo_limits, in_words, limit_options
 from ._outputs import PANEL_FEATURES, PANELS, PANELS_PAGE, panel_features_csv, panels_csv
 from ._study import find_features
 from ._summary import echo_panels, plain_panels
@@ -34,6 +35,7 @@ class Listing:
     found: NearOptimalSets
     problem: LDAProblem
     data: StudyTable
+    limits: list[str]
     out: Path
     proof: Path | None
 
@@ -80,6 +82,7 @@ class Listing:
 @common.shrinkage_option
 @common.names_option("--include", "Features that every panel must have.")
 @common.names_option("--exclude", "Features that no panel may have.")
+@limit_options()
 @click.option(
     "--time-limit",
     type=types.Positive(),
@@ -129,7 +132,8 @@ def panels_command(
     "Which 10 genes?" seldom has one answer. This lists every other choice from TABLE whose class
     separation is within 1 % of the best, says which features all of them share and which are in
     none, and what it costs to do without a feature. The list is proved to be complete, unless a
-    limit ended the search.
+    limit ended the search. Where only some panels are wanted (no two features of a pathway, say)
+    the best one of these is what the others are compared with.
     """
     check_folder(out, FILES)
     listing = list_panels(table, target, out, proof, **options)
@@ -148,8 +152,8 @@ def panels_command(
 def list_panels(
     table: Path, target: str, out: Path, proof: Path | None, *, k: int, within: float,
     max_sets: int, criterion: str, shrinkage: float | str, include: list[str],
-    exclude: list[str], time_limit: float | None, effort: float | str, jobs: int | None,
-    **reading: Any,
+    exclude: list[str], limits: LimitOptions, time_limit: float | None, effort: float | str,
+    jobs: int | None, **reading: Any,
 ) -> Listing:  # fmt: skip
     """Read the table and search."""
     from ..search.near_optimal.near_optimal import near_optimal
@@ -159,10 +163,12 @@ def list_panels(
         check_provable(reading)
         check_file(proof, "--proof")
     data = read_study_table(table, target, **reading)
+    wanted = limits.read(data)
     asked: dict[str, Any] = {
         "criterion": criterion,
         "include": find_features(include, data.names, "--include", target),
         "exclude": find_features(exclude, data.names, "--exclude", target),
+        **wanted,
     }
     X = filled(data)
     echo_notes(data.notes)
@@ -182,7 +188,7 @@ def list_panels(
             names=data.names,
             **asked,
         )
-    return Listing(found, problem, data, out, proof)
+    return Listing(found, problem, data, in_words(wanted), out, proof)
 
 
 def write_panels(stage: Path, listing: Listing, target: str) -> None:
@@ -199,6 +205,7 @@ def write_panels(stage: Path, listing: Listing, target: str) -> None:
         ("Samples", common.describe_classes(y)),
         ("Target", target),
         ("Score", listing.settings),
+        *[("Limits", "; ".join(listing.limits))][: len(listing.limits)],
         ("Search", f"{counted(found.n_nodes, 'node')}; {found.status}"),
         ("Command", command_line()),
     ]
@@ -214,6 +221,7 @@ def as_plain(listing: Listing) -> dict[str, Any]:
         "k": found.k,
         **plain_panels(found),
         "bound": finite_or_none(found.bound),
+        "limits": listing.limits,
         "criterion": found.criterion,
         "shrinkage": listing.problem.shrinkage,
         "n_nodes": found.n_nodes,
@@ -235,6 +243,7 @@ def echo_listing(listing: Listing) -> None:
     best = ", ".join(found.name_of(j) for j in found.sets[0].tolist())
     click.echo(f"\nbest    {printable(best)}")
     click.echo(f"score   {found.best.objective:.6g} ({listing.settings})")
+    echo_limits(listing.limits)
     end = "finished" if found.is_complete else found.status
     click.echo(f"search  {counted(found.n_nodes, 'node')}, {found.seconds:.1f} s; {end}")
     click.echo(f"files   {', '.join(FILES)} in {listing.out}")

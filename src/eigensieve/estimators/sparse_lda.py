@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..errors import InputError
 from ..pencil.constraints import Constraints
-from ..pencil.solution import Solution
+from ..pencil.problem import make_problem
+from ..pencil.solution import GIVEN, Solution, Status
 from ..search.near_optimal.sets import NearOptimalSets
 from ..search.solve import solve, solve_path
 from ..tables.builders import LDAProblem, lda_problem, sums_form
@@ -257,6 +259,45 @@ class SparseLDA(SelectedLDA):
         models = {k: self._of_size(k, worker)._finish(data, found) for k, found in path.items()}
         warn_or_reraise(path.stopped, f"k = {', '.join(map(str, path))}")
         return models
+
+    def fit_set(self, X: Any, y: ArrayLike, features: Sequence[Any]) -> SparseLDA:
+        """Fit the classifier and the projection on features that are chosen already.
+
+        A set of `near_optimal`, say. Nothing is searched; ``n_features_to_select`` and the solver
+        play no part. ``solution_`` says what the set scores, and, unless ``certificate`` is "none",
+        how much a set of as many features that keeps the constraints can score at most.
+
+        Parameters
+        ----------
+        X, y : as for `fit`
+        features : names, indices or a mask
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from eigensieve import SparseLDA
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = SparseLDA(3).near_optimal(X, y, within=0.07)
+        >>> lda = SparseLDA().fit_set(X, y, found.sets[1])
+        >>> list(lda.selected_features_)
+        ['ash', 'color_intensity', 'proline']
+        """
+        data = self._prepare(*self._take_table(X, y))
+        names, pencil = getattr(self, "feature_names_in_", None), data.problem.pencil
+        S = feature_indices(features, names, pencil.size, "features")
+        if S.size == 0:
+            raise InputError("features is empty; name at least one")
+        if not np.isin(data.include, S).all() or np.isin(data.exclude, S).any():
+            raise InputError("features are not what include and exclude of this estimator ask for")
+        limits = data.constraints.limits(pencil.size)
+        if limits is not None and (broken := limits.broken(S)) is not None:
+            raise InputError(f"features break a constraint of this estimator: {broken}")
+        problem = make_problem(pencil, S.size, self.criterion, **data.restrictions)
+        places = problem.to_local(S)
+        solution = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
+        return self._finish(
+            data, with_certificate(self.certificate, solution, pencil, **data.restrictions)
+        )
 
     def near_optimal(
         self,

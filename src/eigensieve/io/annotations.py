@@ -37,7 +37,9 @@ class Annotations:
     notes: list[str]
 
 
-def read_annotations(path: str | os.PathLike[str], names: Collection[str]) -> Annotations:
+def read_annotations(
+    path: str | os.PathLike[str], names: Collection[str], repeated: Collection[str] = ()
+) -> Annotations:
     """Read a .csv, .tsv or .txt file (also with .gz) about the features of a table.
 
     Parameters
@@ -46,6 +48,9 @@ def read_annotations(path: str | os.PathLike[str], names: Collection[str]) -> An
         A header, then one line a feature: its name first, then text about it.
     names : collection of str
         The features of the table; lines about others are passed over.
+    repeated : collection of str
+        Those of them whose column shares its name with another one of the file; a line about "x"
+        is about "x_2" as well, unless that has its own.
 
     Returns
     -------
@@ -59,15 +64,19 @@ def read_annotations(path: str | os.PathLike[str], names: Collection[str]) -> An
     path = Path(path)
     with explained(path):
         layout = _layout(path)
-        rows, repeated, first = _read_rows(layout, frozenset(names))
+        rows, again, first = _read_rows(layout, frozenset(names))
         if not rows:
             raise TableError(
                 f"none of its names is a feature of the table; here they begin with "
                 f"{listed(first)}, in the table with {listed(list(names)[:5])}: the first column "
                 "must hold the names, written as in the table"
             )
+    for name in names:
+        original = name.rpartition("_")[0]
+        if name in repeated and original in repeated and original in rows:
+            rows.setdefault(name, rows[original])
     columns, _ = unique_names(filled_names(layout.header)[1:])
-    return Annotations(tuple(columns), rows, _notes(len(names) - len(rows), len(names), repeated))
+    return Annotations(tuple(columns), rows, _notes(len(names) - len(rows), len(names), again))
 
 
 def _layout(path: Path) -> Layout:

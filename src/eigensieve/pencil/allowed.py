@@ -12,6 +12,8 @@ from .limits import FREE, IN, Limits
 
 # A conflict is looked for among so many rules at most.
 MAX_RULES = 60
+# The message names so many of them.
+MAX_NAMED = 10
 # Seconds that the search for a set may take.
 SECONDS = 20.0
 # How near to the largest sum of gains a set is to come.
@@ -47,11 +49,14 @@ def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
     if heaviest_allowed(limits, k, include) is not None:
         return
     conflict = _conflict(limits, k, include)
-    rules = "; ".join(dict.fromkeys(limits.names[c] for c in conflict))
+    names = list(dict.fromkeys(limits.names[c] for c in conflict))
+    more = len(names) - MAX_NAMED
+    rules = "; ".join(names[:MAX_NAMED]) + (f"; and {more} more" if more > 0 else "")
     forced = f" with the {include.size} included" if include.size else ""
+    why = "none keeps this one" if len(names) == 1 else "these cannot hold together"
     raise InputError(
-        f"no set of {k} features{forced} keeps all limits; these cannot hold together: "
-        f"{rules}{_advice(limits, k, include)}"
+        f"no set of {k} features{forced} keeps all limits; {why}: {rules}"
+        f"{_advice(limits, k, include)}"
     )
 
 

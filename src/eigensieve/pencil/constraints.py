@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..errors import InputError, OptionError
 from .limits import Limits
+from .names import listed
 
 # A set may cost so much more than the limit, relatively: decimal fractions are no doubles.
 ROUNDING_OF_COSTS = 1e-9
@@ -52,6 +53,17 @@ class Constraints:
         """The keywords that say the same."""
         return {name: getattr(self, name) for name in NAMES}
 
+    def in_words(self) -> list[str]:
+        """What is asked, rule by rule; the groups list indices, as `by_index` has them."""
+        groups = self.groups or {}
+        most, least = (
+            _numbers(given, "", groups) if groups else {} for given in (self.at_most, self.at_least)
+        )
+        whole = dict.fromkeys(_whole_names(self.whole, groups), 0)
+        rules = {"at most {}": most, "at least {}": least, "all or none": whole}
+        said = [line for rule, given in rules.items() for line in _say(rule, given, len(groups))]
+        return said if self.max_cost is None else [*said, _say_cost(self.max_cost)]
+
     def limits(self, p: int, names: Sequence[str] | None = None) -> Limits | None:
         """The same as rows on p features; None if there is no limit."""
         groups = _read_groups(self.groups, p, names)
@@ -76,9 +88,7 @@ class Constraints:
             assert self.max_cost is not None
             priced = np.flatnonzero(costs)
             most_paid = self.max_cost * (1 + ROUNDING_OF_COSTS)
-            rows.append(
-                (priced, costs[priced], most_paid, f"cost at most {self.max_cost:g} in all")
-            )
+            rows.append((priced, costs[priced], most_paid, _say_cost(self.max_cost)))
         if not rows:
             return None
         starts = np.cumsum([0, *(row[0].size for row in rows)])
@@ -195,6 +205,24 @@ def _numbers(given: Any, what: str, groups: Mapping[str, np.ndarray]) -> dict[st
                 f"{what} of group {name!r} is {value!r}; it must be a whole number >= 0"
             )
     return {name: int(value) for name, value in known.items()}
+
+
+def _say(rule: str, numbers: Mapping[str, int], n_groups: int) -> list[str]:
+    """A rule in words, a line for every number; the number that most groups have comes last."""
+    by_number: dict[int, list[str]] = {}
+    for name, number in numbers.items():
+        by_number.setdefault(number, []).append(name)
+    lines: list[str] = []
+    for number, names in sorted(by_number.items(), key=lambda each: len(each[1])):
+        of = f"{'each of ' if len(names) > 1 else ''}{listed(names)}"
+        if len(numbers) == n_groups and len(lines) == len(by_number) - 1 and len(names) > 1:
+            of = "each of the other groups" if lines else "each group"
+        lines.append(f"{rule.format(number)} of {of}")
+    return lines
+
+
+def _say_cost(most: float) -> str:
+    return f"cost at most {most:.12g} in all"
 
 
 def _whole_names(given: Any, groups: Mapping[str, np.ndarray]) -> list[str]:

@@ -26,6 +26,7 @@ from .pencil import Pencil
 
 # A gap up to this is round-off: by default it is what "optimal" leaves open.
 GAP_TOL = 1e-6
+GIVEN = "given"  # the solver's name where a set was not searched, but only judged
 
 
 class Status(Enum):

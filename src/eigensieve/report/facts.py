@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pencil.constraints import as_constraints
 from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
@@ -146,10 +147,10 @@ def is_balanced(study: Study) -> bool:
     return study.score == "balanced_error"
 
 
-def has_constraints(study: Study) -> bool:
-    """Whether the user kept features in, or out."""
-    model = inner_model(study)
-    return any(len(getattr(model, constraint, ())) > 0 for constraint in ("include", "exclude"))
+def limits(study: Study) -> list[str]:
+    """The limits on groups and costs that every set keeps, rule by rule."""
+    asked = as_constraints(getattr(inner_model(study), "constraints", None))
+    return [] if asked is None else asked.by_index(len(study.names), study.names).in_words()
 
 
 def is_forced(study: Study) -> bool:

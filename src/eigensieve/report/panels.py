@@ -122,6 +122,8 @@ def _lost(found: NearOptimalSets, place: int) -> str:
 
 def _about_selected(study: Study, found: NearOptimalSets) -> list[str]:
     """Where the selected panel stands, if it is not the first."""
+    if study.preferred is not None:
+        return [_text(study.preferred.describe())]
     place = say.place_of(found, [feature.index for feature in study.selected])
     if place == 0:
         return []

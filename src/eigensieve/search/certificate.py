@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
-from ..pencil.solution import Solution
+from ..pencil.solution import GIVEN, Solution
 from ..pencil.wording import MAX_RATIO_IN_PERCENT, ROUND_OFF, above, at_least, rounded, rounded_up
 from .swaps import Swap
 
-GIVEN = "given"  # the solver's name where nothing had to be searched
 MAX_FEATURES_NAMED = 50  # features of a better set that the sentence names
 CLOSED = 1e-6  # a gap up to this is "the best" in words, whatever gap_tol allows
 

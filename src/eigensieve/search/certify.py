@@ -17,10 +17,10 @@ from ..pencil.constraints import take_constraints
 from ..pencil.limits import Limits
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
-from ..pencil.solution import Solution, Status, relative_gap
+from ..pencil.solution import GIVEN, Solution, Status, relative_gap
 from ..pencil.wording import ROUND_OFF
 from ..tables.statistics import ClassWeight
-from .certificate import CLOSED, GIVEN, Certificate
+from .certificate import CLOSED, Certificate
 from .given_set import GivenSet, read_pencil_set, read_table_set
 from .proof.proof import ProofRequest, Prover, as_request
 from .quick_bound import root_bound
@@ -231,7 +231,7 @@ def _check_limits(given: GivenSet) -> Limits | None:
     limits = given.constraints.limits(given.pencil.size)
     broken = None if limits is None else limits.broken(given.chosen)
     if broken is not None:
-        raise InputError(f"the support does not keep a limit: {broken}")
+        raise InputError(f"the given set does not keep a limit: {broken}")
     return limits
 
 

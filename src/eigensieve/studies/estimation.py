@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,12 +14,20 @@ from .calibration import Calibration
 from .cv_path import CVPath, make_path
 from .data import StudyData
 from .jobs import Findings
-from .nested import HonestError, calibrated, fixed_error, nested_error
+from .nested import (
+    HonestError,
+    calibrated,
+    choose_inside,
+    fixed_error,
+    nested_error,
+    preferring_jobs,
+    with_preferred,
+)
 from .null import PermutationNull, permutation_null
 from .plan import StudyPlan
 from .running.checkpoint import Checkpoint
-from .running.runner import StageProgress, run_stages
-from .schedule import Schedule, make_schedule
+from .running.runner import Stage, StageProgress, run_stages
+from .schedule import PREFERRED, Schedule, make_schedule
 from .splits import LEAVE_ONE_OUT, usable_folds
 from .stability import StabilityIndex, selection_frequency, stability_index
 
@@ -50,13 +59,15 @@ def estimate(
     except InputError as reason:
         return _without_estimates(plan, reason)
     try:
-        outcomes, cut_short = run_stages(
-            schedule.stages(), data.X, plan, n_jobs=n_jobs, checkpoint=file, progress=progress
+        run = partial(
+            run_stages, X=data.X, plan=plan, n_jobs=n_jobs, checkpoint=file, progress=progress
         )
+        outcomes, cut_short = run(schedule.stages())
+        nested, cut_short = _nested(data, plan, schedule, outcomes, cut_short, run)
     except TimeLimitError as reason:
         return _without_estimates(plan, reason)
     found = Estimates()
-    _evaluate(data, plan, schedule, outcomes, found)
+    _evaluate(data, plan, schedule, outcomes, nested, found)
     if cut_short:
         _tell_unfinished(plan, schedule, outcomes, found)
     return found
@@ -68,7 +79,42 @@ def _without_estimates(plan: StudyPlan, reason: Exception) -> Estimates:
         raise InputError(
             f"k cannot be chosen by cross-validation: {reason}; a given k needs none"
         ) from reason
+    if plan.preference is not None and plan.preference.needs_resamples:
+        raise InputError(f"which set is stable cannot be known: {reason}") from reason
     return Estimates(notes=(f"No error estimate: {reason}.",))
+
+
+@dataclass(frozen=True, eq=False)
+class _Nested:
+    """What the inner folds chose, and what the outer folds found with it."""
+
+    chosen: list[tuple[int, int]]
+    outcomes: Mapping[str, Findings]
+
+
+def _nested(
+    data: StudyData,
+    plan: StudyPlan,
+    schedule: Schedule,
+    outcomes: Mapping[str, Findings],
+    cut_short: bool,
+    run: Callable[[Sequence[Stage]], tuple[dict[str, Findings], bool]],
+) -> tuple[_Nested | None, bool]:
+    """The choices of the inner folds; a preferred set takes another fit of the outer folds.
+
+    Also whether Ctrl-C has cut it short, before or now.
+    """
+    if not plan.is_nested or not schedule.is_nested_done(outcomes):
+        return None, cut_short
+    outer, inner = schedule.repeats[0], schedule.inner
+    chosen = choose_inside(inner, outcomes, plan)
+    if plan.preference is None or cut_short:
+        return (_Nested(chosen, outcomes) if plan.preference is None else None), cut_short
+    jobs = preferring_jobs(outer, inner, chosen, outcomes, data.X.shape[1])
+    preferred, cut_short = run([Stage(PREFERRED, jobs)])
+    if cut_short:
+        return None, True
+    return _Nested(chosen, with_preferred(outcomes, outer, jobs, preferred)), False
 
 
 def _evaluate(
@@ -76,6 +122,7 @@ def _evaluate(
     plan: StudyPlan,
     schedule: Schedule,
     outcomes: Mapping[str, Findings],
+    nested: _Nested | None,
     found: Estimates,
 ) -> None:
     """From what the jobs found to errors, stability and null."""
@@ -95,9 +142,10 @@ def _evaluate(
         )
         for i, setting in enumerate(best)
     ]
-    found.honest = _honest(data, plan, schedule, outcomes, found.cv)
+    found.honest = _honest(data, plan, schedule, outcomes, nested, found.cv)
     if found.honest is not None and repeats[0] is schedule.repeats[0]:
-        found.calibration = calibrated(repeats[0], outcomes, plan, found.honest)
+        judged = outcomes if nested is None else nested.outcomes
+        found.calibration = calibrated(repeats[0], judged, plan, found.honest)
     permuted = schedule.whole_permutations(outcomes)
     if permuted and repeats[0] is schedule.repeats[0]:  # on a cluster another may be done first
         found.null = permutation_null(repeats[0], permuted, outcomes, plan)
@@ -113,21 +161,28 @@ def _honest(
     plan: StudyPlan,
     schedule: Schedule,
     outcomes: Mapping[str, Findings],
+    nested: _Nested | None,
     cv: CVPath,
 ) -> HonestError | None:
     words = plan.splitter.describe(data.y)
-    if plan.must_choose:
-        if not schedule.is_nested_done(outcomes):
+    if plan.is_nested:
+        if nested is None:
             return None
-        chosen = "k" if len(plan.settings) == 1 else "k and setting"
-        if plan.k is not None:
-            chosen = "setting"
-        how = f"nested {words} cross-validation, {chosen} chosen inside"
-        return nested_error(schedule.repeats[0], schedule.inner, outcomes, plan, cv, how)
+        how = f"nested {words} cross-validation, {_what_is_chosen(plan)} chosen inside"
+        outer = schedule.repeats[0]
+        return nested_error(outer, nested.chosen, nested.outcomes, plan, cv, how)
     repeats = schedule.whole_repeats(outcomes)
     times = f"{len(repeats)} times " if len(repeats) > 1 else ""
     rule = "k fixed" if plan.ks else "nothing chosen"
     return fixed_error(repeats, outcomes, plan, f"{times}{words} cross-validation, {rule}")
+
+
+def _what_is_chosen(plan: StudyPlan) -> str:
+    """'k and setting'."""
+    parts = ["k"] if plan.k is None and plan.n_sizes > 1 else []
+    parts += ["setting"] if len(plan.settings) > 1 else []
+    parts += ["preferred set"] if plan.preference is not None else []
+    return " and ".join(parts) if len(parts) < 3 else "k, setting and preferred set"
 
 
 def _notes_on_fits(outcomes: Sequence[Findings], plan: StudyPlan, data: StudyData) -> list[str]:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,18 @@ from ..tables.statistics import ClassStats
 from .copies.features import FeatureCopy, describe_copies, find_copies
 from .cv_path import CVPath
 from .data import StudyData, column_extent
-from .near_optimal import list_near_optimal
+from .estimation import Estimates
+from .near_optimal import list_near_optimal, with_bound_of
 from .optimality import FeaturePrice, Judge
 from .plan import StudyPlan
+from .preference import Preferred, take_preferred
 from .prepared import SIZE, PreparedClassifier, fit_sizes
 from .result import SelectedFeature, rank_features
 from .running.runner import StageProgress, quiet_run
 from .standardize import Standardizer, fill_gaps, has_gaps
 
 FINAL = "final models"
+LIST_INTERRUPTED = "the search for other sets as good was interrupted"
 
 
 @dataclass
@@ -38,9 +42,10 @@ class Final:
     setting: str
     k: int
     path: dict[int, PreparedClassifier]
-    optimality: Sequence[Solution] = ()
+    optimality: list[Solution] = field(default_factory=list)
     prices: Sequence[FeaturePrice] = ()
     near_optimal: NearOptimalSets | None = None
+    preferred: Preferred | None = None
     selected: Sequence[SelectedFeature] = ()
     scores: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     correlations: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
@@ -52,7 +57,7 @@ class Final:
 def fit_final(
     data: StudyData,
     plan: StudyPlan,
-    cv: CVPath | None,
+    estimates: Estimates,
     n_jobs: int | None,
     progress: StageProgress | None,
     search_progress: Callback | None = None,
@@ -63,7 +68,7 @@ def fit_final(
 
     ``is_brief``: the chosen k only, no prices of features and no other sets.
     """
-    names = list(plan.settings)
+    names, cv = list(plan.settings), estimates.cv
     setting, size = (0, 0) if cv is None else cv.choose(plan.k)
     if cv is None and plan.k is not None:
         size = plan.ks.index(plan.k)
@@ -77,6 +82,10 @@ def fit_final(
         tell(0)
         notes, unfinished = _fit_chosen(inner, Z, data.y, n_jobs, search_progress)
         final = Final(names[setting], plan.ks[size] if plan.ks else _count(inner), {})
+        if plan.preference is not None and not unfinished:
+            often = None if estimates.frequency is None else estimates.frequency[size]
+            inner, cut = _prefer(final, inner, Z, data.y, plan, often, n_jobs)
+            unfinished += cut
         models = {final.k: inner}
         try:
             tell(1)
@@ -89,8 +98,14 @@ def fit_final(
             if not is_brief:
                 chosen = final.optimality[list(models).index(final.k)]
                 final.prices = judge.price(chosen, data.names)
-                if not unfinished:
-                    unfinished += _list_others(final, judge, chosen, data.names, n_jobs)
+                if not unfinished and final.preferred is None:
+                    listing = partial(
+                        list_near_optimal, judge, chosen, data.names, plan.within, n_jobs=n_jobs
+                    )
+                    final.near_optimal, unfinished = _listed(listing)
+                if final.near_optimal is not None:
+                    place = list(models).index(final.k)
+                    final.optimality[place] = with_bound_of(final.near_optimal, chosen)
             tell(4)
         except KeyboardInterrupt:
             models = {final.k: inner}
@@ -135,17 +150,38 @@ def _fit_chosen(
     return notes, unfinished
 
 
-def _list_others(
-    final: Final, judge: Judge, chosen: Solution, names: Sequence[str], n_jobs: int | None
-) -> list[str]:
-    """The sets as good as the chosen one; what Ctrl-C left undone."""
-    cut = ["the search for other sets as good was interrupted"]
+def _prefer(
+    final: Final, model: Any, Z: np.ndarray, y: np.ndarray, plan: StudyPlan,
+    frequency: np.ndarray | None, n_jobs: int | None,
+) -> tuple[Any, list[str]]:  # fmt: skip
+    """The model on the set that is preferred; what Ctrl-C left undone."""
+    assert plan.preference is not None
+    if frequency is None and plan.preference.needs_resamples:
+        return model, ["no set was preferred: which one is stable is not known"]
     try:
-        final.near_optimal = list_near_optimal(judge, chosen, names, n_jobs)
+        model, final.preferred = take_preferred(
+            model, Z, y, plan.preference, frequency, plan.within, n_jobs
+        )
     except KeyboardInterrupt:
-        return cut
-    found = final.near_optimal
-    return cut if found is not None and found.status is Status.INTERRUPTED else []
+        return model, [LIST_INTERRUPTED]
+    final.near_optimal = None if final.preferred is None else final.preferred.found
+    return model, _cut_short(final.near_optimal)
+
+
+def _listed(
+    listing: Callable[[], NearOptimalSets | None],
+) -> tuple[NearOptimalSets | None, list[str]]:
+    """The sets as good as the chosen one; what Ctrl-C left undone."""
+    try:
+        found = listing()
+    except KeyboardInterrupt:
+        return None, [LIST_INTERRUPTED]
+    return found, _cut_short(found)
+
+
+def _cut_short(found: NearOptimalSets | None) -> list[str]:
+    is_cut = found is not None and found.status is Status.INTERRUPTED
+    return [LIST_INTERRUPTED] if is_cut else []
 
 
 @contextmanager

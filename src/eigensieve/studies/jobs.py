@@ -21,6 +21,7 @@ from sklearn.base import clone
 
 from ..errors import TimeLimitError
 from .plan import StudyPlan
+from .preference import take_preferred
 from .prepared import fit_sizes
 from .standardize import Standardizer
 
@@ -42,16 +43,30 @@ Findings = list[list[Finding]]  # by setting, then by k
 
 
 @dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen inside a training part: a setting and a size (by their places).
+
+    ``frequency``: how often every feature was selected from parts of it, by these.
+    """
+
+    setting: int
+    size: int
+    frequency: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Job:
     """A training and a test part of rows with labels (those of the null are permuted).
 
-    ``keeps_proba``: whether the probabilities of the test rows are kept as well.
+    ``keeps_proba``: whether the probabilities of the test rows are kept as well. ``choice``: if
+    there is one, a single model is fitted, on the set that is preferred.
     """
 
     train: np.ndarray
     test: np.ndarray
     labels: np.ndarray
     keeps_proba: bool = False
+    choice: Choice | None = None
 
     @cached_property
     def key(self) -> str:
@@ -61,6 +76,9 @@ class Job:
             digest.update(rows.astype("<i8").tobytes() + b"|")
         digest.update("\x1f".join(map(str, self.labels.tolist())).encode())
         digest.update(b"|proba" if self.keeps_proba else b"")
+        if self.choice is not None:
+            own = self.choice
+            digest.update(repr((own.setting, own.size)).encode() + own.frequency.tobytes())
         return digest.hexdigest()[:24]
 
 
@@ -72,8 +90,21 @@ def run_job(job: Job, X: Any, plan: StudyPlan) -> Findings:
     with _quiet_process():
         return [
             [_judge(model, Z_new, y_new, plan.classes, job.keeps_proba) for model in models]
-            for models in (_fit(e, Z, y, plan.ks) for e in plan.settings.values())
+            for models in _fit_all(job.choice, Z, y, plan)
         ]
+
+
+def _fit_all(
+    choice: Choice | None, Z: np.ndarray, y: np.ndarray, plan: StudyPlan
+) -> Iterator[list[Any]]:
+    """The models of every setting and k; or the one on the set that is preferred."""
+    settings = list(plan.settings.values())
+    if choice is None:
+        yield from (_fit(estimator, Z, y, plan.ks) for estimator in settings)
+        return
+    assert plan.preference is not None
+    model = _fit(settings[choice.setting], Z, y, plan.ks)[choice.size]
+    yield [take_preferred(model, Z, y, plan.preference, choice.frequency, plan.within, n_jobs=1)[0]]
 
 
 def _fit(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: tuple[int, ...]) -> list[Any]:

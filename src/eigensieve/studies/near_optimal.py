@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..pencil.solution import Solution
+from ..pencil.solution import Solution, Status, relative_gap
 from ..search.near_optimal.near_optimal import near_optimal
 from ..search.near_optimal.sets import NearOptimalSets
 from .optimality import Judge
@@ -19,9 +19,14 @@ EFFORT = 1.0  # about a second, counted in arithmetic
 
 
 def list_near_optimal(
-    judge: Judge, solution: Solution, names: Sequence[str], n_jobs: int | None = None
+    judge: Judge,
+    solution: Solution,
+    names: Sequence[str],
+    within: float = WITHIN,
+    max_sets: int = MAX_SETS,
+    n_jobs: int | None = None,
 ) -> NearOptimalSets | None:
-    """The sets within one percent of the best one, as far as a second goes.
+    """The sets within a share of the best one, as far as a second goes.
 
     None where the method seeks something else, and where there is nothing to choose from.
     """
@@ -31,7 +36,7 @@ def list_near_optimal(
     if solution.k in (n_free, len(judge.include)) or solution.k > MAX_FEATURES:
         return None
     found = near_optimal(
-        judge.pencil, solution.k, WITHIN, MAX_SETS, effort=EFFORT, n_jobs=n_jobs, names=names,
+        judge.pencil, solution.k, within, max_sets, effort=EFFORT, n_jobs=n_jobs, names=names,
         **judge.asked,
     )  # fmt: skip
     return with_known_bound(found, solution)
@@ -48,6 +53,14 @@ def with_known_bound(found: NearOptimalSets, solution: Solution) -> NearOptimalS
     if best.objective <= solution.objective:
         best = replace(best, bound=min(best.bound, solution.bound), status=solution.status)
     return replace(found, best=best, bound=min(found.bound, best.objective))
+
+
+def with_bound_of(found: NearOptimalSets, solution: Solution) -> Solution:
+    """A solution of the same problem, with what the list has proved of the best set."""
+    bound = max(min(solution.bound, found.best.bound), solution.objective)
+    gap = relative_gap(solution.objective, bound, solution.scale)
+    status = Status.OPTIMAL if gap <= solution.gap_tol else solution.status
+    return replace(solution, bound=bound, status=status)
 
 
 def stability_of_sets(sets: np.ndarray, frequency: np.ndarray) -> np.ndarray:

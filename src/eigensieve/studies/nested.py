@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .estimates import (
     effective_size,
     error_estimate,
 )
-from .jobs import Finding, Findings, Job
+from .jobs import Choice, Finding, Findings, Job
 from .plan import StudyPlan
 
 
@@ -77,9 +77,17 @@ class HonestError:
         return self.error
 
 
+def choose_inside(
+    inner: Sequence[Sequence[Job]], found: Mapping[str, Findings], plan: StudyPlan
+) -> list[tuple[int, int]]:
+    """(setting, size) that the inner folds of every outer fold choose."""
+    paths = (make_path([[(part, found[part.key]) for part in parts]], plan) for parts in inner)
+    return [path.choose(plan.k) for path in paths]
+
+
 def nested_error(
     outer: Sequence[Job],
-    inner: Sequence[Sequence[Job]],
+    chosen: Sequence[tuple[int, int]],
     found: Mapping[str, Findings],
     plan: StudyPlan,
     final: CVPath,
@@ -90,14 +98,42 @@ def nested_error(
     ``final`` chooses what is fitted on all rows. Where the outer folds choose otherwise, theirs is
     another error than the final model's; its cross-validated error shows about by how much.
     """
-    chosen, findings = [], []
-    for job, parts in zip(outer, inner):
-        path = make_path([[(part, found[part.key]) for part in parts]], plan)
-        setting, size = path.choose(plan.k)
-        chosen.append((setting, size))
-        findings.append(found[job.key][setting][size])
+    findings = [found[job.key][setting][size] for job, (setting, size) in zip(outer, chosen)]
     target = float(final.average(final.fold_errors)[final.choose(plan.k)])
     return _judge([outer], [findings], plan, how, chosen, target)
+
+
+def preferring_jobs(
+    outer: Sequence[Job],
+    inner: Sequence[Sequence[Job]],
+    chosen: Sequence[tuple[int, int]],
+    found: Mapping[str, Findings],
+    n_features: int,
+) -> list[Job]:
+    """The outer folds once more, each with the set that its inner folds prefer."""
+    jobs = []
+    for job, parts, (setting, size) in zip(outer, inner, chosen):
+        supports = [found[part.key][setting][size]["support"] for part in parts]
+        frequency = np.zeros(n_features)
+        np.add.at(frequency, np.concatenate(supports).astype(np.intp), 1.0 / len(parts))
+        jobs.append(replace(job, choice=Choice(setting, size, frequency)))
+    return jobs
+
+
+def with_preferred(
+    found: Mapping[str, Findings],
+    outer: Sequence[Job],
+    preferring: Sequence[Job],
+    preferred: Mapping[str, Findings],
+) -> dict[str, Findings]:
+    """What the outer folds found, with the preferred sets in the place of those chosen first."""
+    patched = dict(found)
+    for job, again in zip(outer, preferring):
+        assert again.choice is not None
+        rows = [list(row) for row in found[job.key]]
+        rows[again.choice.setting][again.choice.size] = preferred[again.key][0][0]
+        patched[job.key] = rows
+    return patched
 
 
 def calibrated(

@@ -17,14 +17,13 @@ from ..pencil.budget import Budget
 from ..pencil.constraints import Constraints, as_constraints
 from ..pencil.pencil import Pencil
 from ..pencil.problem import Problem, make_problem
-from ..pencil.solution import Solution, Status
+from ..pencil.solution import GIVEN, Solution, Status
 from ..pencil.wording import rounded_up
 from ..search.auto import bounded
 from ..search.greedy.swap import LogdetScan, swap_refine
 from ..tables.builders import lda_pencil
 from ..tables.kinds.arrays import to_numpy
 
-GIVEN = "given"  # the solver's name where a set is only judged
 MAX_REFINED_FEATURES = 20  # features of a set without each of which a new one is searched for
 MAX_SWAPS = 10
 MAX_PRICED_FEATURES = 100
@@ -65,10 +64,12 @@ class FeaturePrice:
     stand_ins: tuple[StandIn, ...]
 
 
-def claim(solution: Solution, n_features: int, n_in: int = 0, n_out: int = 0) -> str | None:
+def claim(
+    solution: Solution, n_features: int, n_in: int = 0, n_out: int = 0, *, is_free: bool = True
+) -> str | None:
     """What is proved of a set, as a sentence without its full stop; None if that is nothing.
 
-    The user kept ``n_in`` features in and ``n_out`` out, so that fewer sets are rivals.
+    The user kept ``n_in`` features in and ``n_out`` out. ``is_free``: all sets are rivals.
     """
     if solution.k in (n_features - n_out, n_in) or not 0 < solution.objective < np.inf:
         return None
@@ -77,7 +78,7 @@ def claim(solution: Solution, n_features: int, n_in: int = 0, n_out: int = 0) ->
     rivals = f"set of {solution.k:,} of the {n_features:,} features"
     if solution.k == 1:
         rivals = f"feature of the {n_features:,}"
-    sentence = f"No other {'allowed ' if n_in + n_out else ''}{rivals} separates the classes"
+    sentence = f"No other {'' if is_free else 'allowed '}{rivals} separates the classes"
     if solution.is_certified:
         return f"{sentence} better"
     excess = rounded_up(100 * (solution.bound / solution.objective - 1))
@@ -105,6 +106,23 @@ class Judge:
         lists = {"include": self.include, "exclude": self.exclude}
         return {"criterion": self.criterion, **lists, **limits}
 
+    @property
+    def restrictions(self) -> dict[str, Any]:
+        """What sets are rivals, as `make_problem` takes it."""
+        lists = {"include": self.include, "exclude": self.exclude}
+        return {**lists, "constraints": self.constraints}
+
+    def problem(self, k: int, *more_excluded: int) -> Problem:
+        """The choice of k features under the constraints, without some more of them."""
+        asked = self.restrictions | {"exclude": (*self.exclude, *more_excluded)}
+        return make_problem(self.pencil, k, self.criterion, **asked)
+
+    def allows(self, support: np.ndarray) -> bool:
+        """Whether a set keeps the constraints."""
+        limits = None if self.constraints is None else self.constraints.limits(self.pencil.size)
+        kept = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()
+        return bool(kept) and (limits is None or limits.allows(support))
+
     @classmethod
     def of(cls, model: Any, Z: np.ndarray, y: np.ndarray) -> Judge:
         """The model's own pencil, if it is a SparseLDA; else the one of its default settings."""
@@ -121,14 +139,13 @@ class Judge:
         if settings is not None and settings == self.settings:
             own: Solution = model.solution_
             certificate = "root" if wants_bound else "none"
-            return with_certificate(
-                certificate, own, self.pencil, include=self.include, exclude=self.exclude
-            )
+            return with_certificate(certificate, own, self.pencil, **self.restrictions)
         # of another method, or of other settings: what it says of itself is by another measure
         support = model.get_support(indices=True)
-        keeps = np.isin(self.include, support).all() and not np.isin(self.exclude, support).any()
-        constraints = (self.include, self.exclude) if keeps else ((), ())
-        problem = make_problem(self.pencil, support.size, self.criterion, *constraints)
+        if self.allows(support):
+            problem = self.problem(support.size)
+        else:
+            problem = make_problem(self.pencil, support.size, self.criterion)
         places = problem.to_local(support)
         given = problem.solution(places, status=Status.FEASIBLE, solver=GIVEN)
         return bounded(problem, given) if wants_bound else given
@@ -140,9 +157,11 @@ class Judge:
         """
         if solution.k > MAX_PRICED_FEATURES:
             return []
-        problem = make_problem(self.pencil, solution.k, self.criterion, self.include, self.exclude)
+        problem = self.problem(solution.k)
         places = problem.to_local(solution.support)
         exchanges = best_exchanges(problem, places, N_STAND_INS)
+        if problem.limits is not None:  # some features have no allowed stand-in, hence no price
+            exchanges = [exchange for exchange in exchanges if exchange.entering.size]
         prices = []
         for exchange in exchanges:
             j = int(problem.to_original[exchange.leaving])
@@ -168,8 +187,7 @@ class Judge:
         best = float(exchange.scores[0])
         if solution.k > MAX_REFINED_FEATURES:
             return best
-        exclude = (*self.exclude, j)
-        problem = make_problem(self.pencil, solution.k, self.criterion, self.include, exclude)
+        problem = self.problem(solution.k, j)
         start = problem.to_local([*(i for i in solution.support.tolist() if i != j), entering[0]])
         found, _, _ = swap_refine(problem, start, Budget(max_iter=MAX_SWAPS))
         return max(best, problem.score(found))
@@ -184,9 +202,9 @@ def _settings(model: Any) -> tuple[Any, ...] | None:
     """What the measure of a SparseLDA depends on; None for another method."""
     if not isinstance(model, SparseLDA):
         return None
-    constraints = tuple(model.include), tuple(model.exclude)
+    asked = tuple(model.include), tuple(model.exclude), model.constraints
     criterion = model.solution_.criterion
-    return (model.shrinkage_, model.ridge, model.class_weight, criterion, *constraints)
+    return (model.shrinkage_, model.ridge, model.class_weight, criterion, *asked)
 
 
 @dataclass(frozen=True, eq=False)

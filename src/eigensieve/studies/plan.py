@@ -14,10 +14,19 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputError
-from ..pencil.checks import check_k
+from ..pencil.checks import check_k, check_number
 from .data import StudyData
+from .near_optimal import WITHIN
+from .preference import Preference, make_preference
 from .prepared import has_size
-from .settings import as_sizes, check_score, resolve_constraints, usable_ks, usable_range
+from .settings import (
+    as_sizes,
+    check_score,
+    check_usable,
+    resolve_constraints,
+    usable_ks,
+    usable_range,
+)
 from .splits import N_FOLDS, Splitter
 
 DEFAULT_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -37,6 +46,8 @@ class StudyPlan:
     missing : what is done about missing values
     classes : array, all classes of the table
     splitter, n_repeats, n_permutations
+    preference : which of the nearly optimal sets is taken; None for the best one
+    within : float, how far below the best one a nearly optimal set may be
     """
 
     settings: Mapping[str, Any]
@@ -48,6 +59,8 @@ class StudyPlan:
     splitter: Splitter
     n_repeats: int
     n_permutations: int
+    preference: Preference | None = None
+    within: float = WITHIN
 
     @property
     def n_sizes(self) -> int:
@@ -59,12 +72,20 @@ class StudyPlan:
         """Whether k, or a setting, is to be chosen."""
         return (self.k is None and self.n_sizes > 1) or len(self.settings) > 1
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether something is chosen by resamples: k, a setting, or a preferred set."""
+        return self.must_choose or self.preference is not None
+
     def key(self, data: StudyData) -> str:
         """A digest of everything that the results of the jobs depend on."""
         parts: list[Any] = [__version__, data.fingerprint, self.ks, self.missing]
         for name, estimator in self.settings.items():
             kind = type(estimator)
-            parts += [name, kind.__module__, kind.__qualname__, _hash(estimator)]
+            parts += [name, kind.__module__, kind.__qualname__, _hash(estimator.get_params())]
+        if self.preference is not None:
+            rule, costs = self.preference.rule, self.preference.costs
+            parts += [self.within, _hash({"prefer": rule, "costs": costs})]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
 
 
@@ -79,6 +100,9 @@ def make_plan(
     n_permutations: int = 0,
     score: str = "error",
     random_state: int = 0,
+    prefer: Any = None,
+    within: float = WITHIN,
+    costs: Any = None,
     flag: str = "",
 ) -> StudyPlan:
     """Check the options (see `run_study`) against the table.
@@ -89,6 +113,7 @@ def make_plan(
     settings = resolve_constraints(settings, data, flag)
     sizes, given = _check_sizes(settings, ks, k, data.X.shape[1], flag)
     seed = _check_seed(random_state)
+    check_number(within, "within", 0.0, 1.0, "a share from 0 to 1; 0.01 is one percent")
     return StudyPlan(
         settings=settings,
         ks=tuple(sizes),
@@ -99,6 +124,8 @@ def make_plan(
         splitter=Splitter(cv, data.groups, seed),
         n_repeats=check_k(n_repeats, "n_repeats"),
         n_permutations=_check_permutations(n_permutations),
+        preference=make_preference(prefer, costs, data.names, list(settings.values())),
+        within=within,
     )
 
 
@@ -125,6 +152,8 @@ def _check_sizes(
         raise InputError(f"k is {k!r}; it must be 'auto' or a whole number, at least 1")
     number = check_k(given)
     allowed = usable_range(settings.values(), p)
+    for estimator in settings.values() if number < allowed.stop else ():
+        check_usable(estimator, number, p)
     if number not in allowed:
         reason = "" if allowed == range(1, p + 1) else f" ({flag}include, {flag}exclude)"
         limits = f"{allowed.start} to {allowed.stop - 1}"
@@ -144,9 +173,8 @@ def _check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _hash(estimator: Any) -> str:
-    """A digest of the parameters; of a function also what it does, as it may have been edited."""
-    given = estimator.get_params()
+def _hash(given: dict[str, Any]) -> str:
+    """A digest of parameters; of a function also what it does, as it may have been edited."""
     codes = [
         (name, value.__code__.co_code, value.__code__.co_names, repr(value.__code__.co_consts))
         for name, value in sorted(given.items())
@@ -156,6 +184,6 @@ def _hash(estimator: Any) -> str:
         return str(joblib.hash((given, codes)))
     except (PicklingError, TypeError) as error:
         raise InputError(
-            f"{estimator!r} has a function without a name of its own, by which a checkpoint could "
+            f"{given!r:.200} has a function without a name of its own, by which a checkpoint could "
             "know it again; define it in a module, or do without a checkpoint"
         ) from error

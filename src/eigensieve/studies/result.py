@@ -23,6 +23,7 @@ from .nested import HonestError
 from .null import PermutationNull
 from .optimality import FeaturePrice, claim
 from .page import Reported
+from .preference import Preferred
 from .prepared import PreparedClassifier
 from .stability import StabilityIndex
 
@@ -107,9 +108,11 @@ class Study(Reported):
     prices : list of FeaturePrice
         What each selected feature is worth, and what could stand in for it.
     near_optimal : NearOptimalSets or None
-        Other sets of as many features whose class separation is within one percent of the best;
-        ``near_stability``: how stable each of them is. None for methods that seek something
-        else, and where there is nothing to choose from.
+        The sets of as many features whose class separation is within one percent (or ``within``)
+        of the best; ``near_stability``: how stable each of them is. None for methods that seek
+        something else, and where there is nothing to choose from.
+    preferred : Preferred or None
+        Which of them was taken, and why, if one was to be preferred; ``preferred.describe()``.
     selected : list of SelectedFeature, the heaviest first
     scores : array (n, m), the discriminant scores of the rows
     correlations : array (k, m), of the selected features with the scores
@@ -142,6 +145,7 @@ class Study(Reported):
     source: Provenance
     calibration: Calibration | None = None
     near_optimal: NearOptimalSets | None = None
+    preferred: Preferred | None = None
     copies: Sequence[FeatureCopy] = ()
     notes: Sequence[str] = ()
     unfinished: Sequence[str] = ()
@@ -186,7 +190,14 @@ class Study(Reported):
             return None
         model = self.final_estimator.estimator_
         n_in, n_out = (len(getattr(model, name, ())) for name in ("include", "exclude"))
-        return claim(self.solution, len(self.names), n_in, n_out)
+        is_free = not self.has_constraints
+        return claim(self.solution, len(self.names), n_in, n_out, is_free=is_free)
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether the user has ruled out sets: features kept in or out, limits on groups, costs."""
+        model = self.final_estimator.estimator_
+        return any(getattr(model, name, None) for name in ("include", "exclude", "constraints"))
 
     @property
     def near_stability(self) -> np.ndarray | None:

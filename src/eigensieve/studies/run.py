@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -15,6 +15,7 @@ from .cv_path import GIVEN, ONLY, OWN, CVPath
 from .data import StudyData, check_data
 from .estimation import Estimates, estimate
 from .final import Final, fit_final
+from .near_optimal import WITHIN
 from .plan import DEFAULT_KS, N_REPEATS, StudyPlan, make_plan
 from .result import Provenance, Study
 from .running.checkpoint import Checkpoint
@@ -40,6 +41,9 @@ def run_study(
     score: str = "error",
     missing: str = "error",
     n_permutations: int = 0,
+    prefer: str | Callable[[list[str]], float] | None = None,
+    within: float = WITHIN,
+    costs: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     names: Sequence[str] | None = None,
     target: str | None = None,
@@ -86,7 +90,17 @@ def run_study(
     missing : "error" or "median"
         "median": missing values become the median of their column in the training part.
     n_permutations : int
-        How often the whole recipe is run on permuted labels, for ``null.p_value``.
+        How often cross-validation is run on permuted labels, for ``null.p_value``.
+    prefer : "stable", "cheap" or a function, optional
+        Which set is taken, of those that are nearly as good as the best one; by default the best.
+        "stable": the one whose features were selected most often in cross-validation; "cheap": the
+        one that costs least. A function is given the names of a set's features, and the set with
+        the least value is taken. In every outer fold of the nested cross-validation, which then
+        gives ``honest_error`` for a given k as well, the same choice is made. For SparseLDA.
+    within : float
+        How far below the best a set may be that is listed (``near_optimal``) and may be preferred:
+        0.01 is one percent of the class separation.
+    costs : one number per feature, or a dict that names them all, for prefer="cheap"
     checkpoint : path, optional
         A file that keeps every result as it comes: after a crash, the same call goes on from
         there, and ends with the same study. It is not deleted.
@@ -120,7 +134,8 @@ def run_study(
     data = check_data(X, y, groups, names, missing, target)
     plan = make_plan(
         data, check_settings(estimator, random_state), ks=ks, k=k, cv=cv, n_repeats=n_repeats,
-        n_permutations=n_permutations, score=score, random_state=random_state,
+        n_permutations=n_permutations, score=score, random_state=random_state, prefer=prefer,
+        within=within, costs=costs,
     )  # fmt: skip
     with shown(progress) as tell:
         if progress is True and tell is not None and search_progress is None:
@@ -144,7 +159,7 @@ def run_plan(
     """Cross-validate and fit; ``is_brief``: without the path, prices of features and other sets."""
     with open_checkpoint(checkpoint, data, plan, restart) as file:
         found = estimate(data, plan, n_jobs, file, progress)
-    final = fit_final(data, plan, found.cv, n_jobs, progress, search_progress, is_brief=is_brief)
+    final = fit_final(data, plan, found, n_jobs, progress, search_progress, is_brief=is_brief)
     if found.calibration is not None:
         final.path[final.k].estimator_.temperature_ = found.calibration.temperature
     return _assemble(data, plan, found, final)
@@ -190,6 +205,7 @@ def _assemble(data: StudyData, plan: StudyPlan, found: Estimates, final: Final) 
         optimality=final.optimality,
         prices=final.prices,
         near_optimal=final.near_optimal,
+        preferred=final.preferred,
         selected=final.selected,
         scores=final.scores,
         correlations=final.correlations,
