@@ -31,7 +31,10 @@ N_STARTS_FEW, N_STARTS = 8, 2
 MAX_GROUPS = 30
 # Refills that one set may cost, and their arithmetic, at most.
 MAX_REFILLS, MIN_REFILLS = 300, 10
-REFILL_WORK = 2e9
+REFILL_WORK = 1e9
+# A set that was refilled may be worse than the best one by this share before exchanges: two thirds
+# are not, and next to none of these becomes the best.
+HOPEFUL = 0.006
 
 
 def limited_path(
@@ -176,9 +179,15 @@ class LimitedSearch:
             for support in islice(self._refilled(self.best), left):
                 left -= 1
                 self.budget.spend(work)
-                is_better = support.size == self.problem.k and self._take(support)
+                is_better = self._is_hopeful(support) and self._take(support)
                 if is_better or self.budget.stop() is not None:
                     break
+
+    def _is_hopeful(self, support: np.ndarray) -> bool:
+        """Whether a set is worth its exchanges: it is full, and nearly as good without them."""
+        if support.size < self.problem.k or support.tobytes() in self.seen:
+            return False
+        return self.problem.score(support) >= self.value - HOPEFUL * abs(self.value)
 
     def _refilled(self, S: np.ndarray) -> Iterator[np.ndarray]:
         """Sets near this one: with a group of others in it, or without a part of it.
