@@ -48,11 +48,14 @@ class NearOptimalSets:
     threshold : float
         The least score that counts. Scores that differ from it by round-off (a billionth) count.
     level : float
-        The least score that was looked for: the threshold, or where ``max_sets`` cut the list.
+        What ``never`` and ``core`` are about: the threshold, or a higher score where ``max_sets``
+        cut the list or a limit ended the search.
     bound : float
         No set that is missing in the list scores more.
     is_complete : bool
         Whether every set that reaches the threshold is listed: proved.
+    is_capped : bool
+        Whether more sets reach the threshold than were wanted.
     status : Status
         Why the search ended. OPTIMAL: the list is complete.
     never : feature indices
@@ -76,6 +79,7 @@ class NearOptimalSets:
     never: np.ndarray
     core: np.ndarray
     names: tuple[str, ...] | None = None
+    is_capped: bool = False
     seconds: float = 0.0
     n_nodes: int = 0
     problem: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -84,11 +88,6 @@ class NearOptimalSets:
     def n_sets(self) -> int:
         """How many are listed; if the list is not complete there may be more."""
         return len(self.sets)
-
-    @property
-    def is_capped(self) -> bool:
-        """Whether more sets reach the threshold than were wanted."""
-        return self.level > self.threshold
 
     @property
     def k(self) -> int:
@@ -117,7 +116,7 @@ class NearOptimalSets:
 
     @property
     def _unit(self) -> float:
-        return max(abs(self.best.objective), self.best.scale)
+        return max(abs(self.best.objective), self.best.scale) or 1.0
 
     @property
     def losses(self) -> np.ndarray:

@@ -35,8 +35,8 @@ def share(found: NearOptimalSets) -> str:
 
 
 def looked_for(found: NearOptimalSets) -> str:
-    """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if cut."""
-    if not found.is_capped:
+    """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if not all."""
+    if found.level <= found.threshold:
         return within(found)
     least = loss_of(found, found.level)
     return f"that loses less than {rounded_down(100 * least)} %" if least > SMALLEST else ""
@@ -44,7 +44,8 @@ def looked_for(found: NearOptimalSets) -> str:
 
 def loss_of(found: NearOptimalSets, score: float) -> float:
     """What a score is below the best, as a share of it."""
-    return (found.best.objective - score) / max(abs(found.best.objective), found.best.scale)
+    unit = max(abs(found.best.objective), found.best.scale) or 1.0
+    return (found.best.objective - score) / unit
 
 
 def loss(value: float) -> str:
