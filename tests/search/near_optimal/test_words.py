@@ -88,6 +88,20 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
                 "loses less than 0.3 % is missing."
             ),
         ),
+        (
+            make_list("abc", bound=0.997, capped=True, **CUT),
+            (
+                "More than 1 panel of 3 features is within 1 % of the best, the best included; "
+                "none that loses less than 0.3 % is missing."
+            ),
+        ),
+        (
+            make_list("abc", bound=1.2, capped=True, **CUT),
+            (
+                "More than 1 panel of 3 features is within 1 % of the best found, itself "
+                "included; there may be more, and better ones."
+            ),
+        ),
     ],
 )
 def test_how_many(found, expected) -> None:

@@ -66,20 +66,21 @@ def how_many(found: NearOptimalSets) -> str:
         return f"{are} equally good, and none is better: proved."
     if found.is_complete:
         return f"{are} {within(found)}, the best included: proved.{_ties(found)}"
-    known = found.complete_within
-    if known is None and n == 1:
+    known, is_alone = found.complete_within, n == 1 and not found.is_capped
+    at_least = "More than" if n == 1 else "At least"
+    if known is None and is_alone:
         none = f"No other {allowed}panel of {features} is known to be {within(found)} found"
         return f"{none}; there may be some, and better ones."
     if known is None:
         more = "there may be more, and better ones"
-        return f"At least {are} {within(found)} found, itself included; {more}.{_ties(found)}"
+        return f"{at_least} {are} {within(found)} found, itself included; {more}.{_ties(found)}"
     nearly_all = rounded_down(100 * known) if known > SMALLEST else "0"
     missing = "none that loses less than " + f"{nearly_all} % is missing"
     if nearly_all == "0":
         missing = "none is better than the first"
-    if n == 1:
+    if is_alone:
         return f"No other {allowed}panel of {features} is known to be {within(found)}; {missing}."
-    return f"At least {are} {within(found)}, the best included; {missing}.{_ties(found)}"
+    return f"{at_least} {are} {within(found)}, the best included; {missing}.{_ties(found)}"
 
 
 def _ties(found: NearOptimalSets) -> str:
