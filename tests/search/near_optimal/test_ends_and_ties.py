@@ -32,7 +32,7 @@ def check_claims(pencil: es.Pencil, every: Every, found: es.NearOptimalSets) -> 
     known = found.complete_within
     if known is not None:
         assert found.best.objective >= best - room
-        least = best - known * max(abs(best), found.best.scale)
+        least = best - known * (abs(best) or found.best.scale)
         assert found.is_complete or all(score <= least + room for score in missing)
     above = [set(S) for S, score in scores.items() if score > found.level + room]
     if above:
@@ -90,6 +90,18 @@ def test_a_better_set_than_that_of_the_start() -> None:
             assert found.scores.min() >= every[1][0] - room
             n_capped += 1
     assert n_capped >= 40
+
+
+def test_a_share_is_one_of_the_best_allowed_set() -> None:
+    """Not of what a feature scores that no allowed set has, or two that come together only."""
+    pencil = es.Pencil(np.diag([100.0, 1.0, 0.995, 0.9, 0.5]))
+    found = es.near_optimal(pencil, 1, 0.01, groups={"too good": [0]}, at_most=0)
+    assert found.sets.tolist() == [[1], [2]]
+    assert found.losses[1] == pytest.approx(0.005)
+    few = es.near_optimal(pencil, 1, 0.2, 2, groups={"too good": [0]}, at_most=0)
+    assert few.complete_within == pytest.approx(0.1)
+    A = np.diag([2.0, 1.99, 1.9]) - 50 * (np.ones((3, 3)) - np.eye(3))
+    assert es.near_optimal(es.Pencil(A), 1, 0.01).sets.tolist() == [[0], [1]]
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

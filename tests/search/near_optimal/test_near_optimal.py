@@ -22,7 +22,7 @@ def reaching(problem: LimitedProblem, within: float) -> set[tuple[int, ...]]:
     every = problem.sets()
     best = max(score for score, _ in every)
     unit = max(abs(best), es.solve(problem.pencil, 1, criterion=problem.criterion).scale)
-    return {S for score, S in every if score >= best - (within + TIE) * unit}
+    return {S for score, S in every if score >= best - within * abs(best) - TIE * unit}
 
 
 def as_sets(found: es.NearOptimalSets) -> set[tuple[int, ...]]:

@@ -59,18 +59,13 @@ class ListTarget(Target):
         return True
 
     @property
-    def unit(self) -> float:
-        """What shares are counted in."""
-        return max(abs(self.best), self.asked.unit)
-
-    @property
     def tie(self) -> float:
         """So near to each other scores are equal; any number where no set scores anything."""
-        return TIE * (self.unit or 1.0)
+        return TIE * (max(abs(self.best), self.asked.unit) or 1.0)
 
     @property
     def threshold(self) -> float:
-        return self.best - self.within * self.unit
+        return self.best - self.within * abs(self.best)
 
     @property
     def level(self) -> float:

@@ -109,7 +109,7 @@ class NearOptimalSets:
         """
         if self.is_complete:
             return self.within
-        share = (self.best.objective - self.bound) / self._unit
+        share = self.loss_of(self.bound)
         if share < 0.0:
             return None
         return share if share > TIES * TIE else 0.0
@@ -118,10 +118,16 @@ class NearOptimalSets:
     def _unit(self) -> float:
         return max(abs(self.best.objective), self.best.scale) or 1.0
 
+    def loss_of(self, score: Any) -> Any:
+        """How far a score is below the best, as a share of it; of the scale if that is zero."""
+        best = self.best.objective
+        unit = abs(best) if abs(best) > TIE * self._unit else self._unit
+        return (best - score) / unit
+
     @property
     def losses(self) -> np.ndarray:
         """How far every set is below the best, as a share of it."""
-        return np.maximum((self.best.objective - self.scores) / self._unit, 0.0)
+        return np.maximum(self.loss_of(self.scores), 0.0)
 
     @cached_property
     def frequency(self) -> np.ndarray:

@@ -38,14 +38,8 @@ def looked_for(found: NearOptimalSets) -> str:
     """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if not all."""
     if found.level <= found.threshold:
         return within(found)
-    least = loss_of(found, found.level)
+    least = found.loss_of(found.level)
     return f"that loses less than {rounded_down(100 * least)} %" if least > SMALLEST else ""
-
-
-def loss_of(found: NearOptimalSets, score: float) -> float:
-    """What a score is below the best, as a share of it."""
-    unit = max(abs(found.best.objective), found.best.scale) or 1.0
-    return (found.best.objective - score) / unit
 
 
 def loss(value: float) -> str:
