@@ -52,6 +52,20 @@ def test_the_heaviest_set(block: int) -> None:
     assert found_some > 10
 
 
+def test_the_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Results go to stdout; of fixed features it would print lines there."""
+    options = {"groups": {"g": [1, 5, 6]}, "at_least": 2}
+    limits, gains = Constraints(**options).limits(11), np.arange(11.0)
+    for include, rest in (([1], [6]), ([1, 5], []), ([2], [5, 6])):
+        k = len(include) + len(rest)
+        found = heaviest_allowed(limits, k, np.array(include), gains)
+        assert found is not None
+        assert found.tolist() == sorted(include + rest)
+    assert heaviest_allowed(limits, 2, np.array([2]), gains) is None
+    assert heaviest_allowed(limits, 11, np.arange(11), gains).tolist() == list(range(11))
+    assert capfd.readouterr().out == ""
+
+
 @pytest.mark.parametrize("block", range(3))
 def test_the_next_number_of_features(block: int) -> None:
     for wishes, limits, k, include, _ in cases(block):

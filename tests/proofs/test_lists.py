@@ -44,7 +44,7 @@ def true_list(asked: Asked) -> NearOptimalSets:
         np.array(every[0][1]), Budget(), status=Status.OPTIMAL, solver="brute", bound=-every[0][0]
     )
     unit = max(abs(best.objective), best.scale)
-    threshold = best.objective - asked.within * unit
+    threshold = best.objective - asked.within * abs(best.objective)
     kept = [(-score, S) for score, S in every if -score >= threshold - TIE * unit]
     return NearOptimalSets(
         sets=np.array([S for _, S in kept]), scores=np.array([score for score, _ in kept]),

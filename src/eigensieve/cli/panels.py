@@ -206,7 +206,7 @@ def write_panels(stage: Path, listing: Listing, target: str) -> None:
         ("Target", target),
         ("Score", listing.settings),
         *[("Limits", "; ".join(listing.limits))][: len(listing.limits)],
-        ("Search", f"{counted(found.n_nodes, 'node')}; {found.status}"),
+        ("Search", f"{counted(found.n_nodes, 'node')}; {end_of(found)}"),
         ("Command", command_line()),
     ]
     title = f"“{target}”: panels of {counted(found.k, 'feature')} {within(found)}"
@@ -234,6 +234,17 @@ def as_plain(listing: Listing) -> dict[str, Any]:
     }
 
 
+def end_of(found: NearOptimalSets) -> str:
+    """How the search ended."""
+    from ..pencil.solution import Status
+
+    if found.is_complete:
+        return "finished"
+    if found.status is not Status.GAP_LIMIT:
+        return str(found.status)
+    return "ended at --max-sets" if found.is_capped else "ended at --effort"
+
+
 def echo_listing(listing: Listing) -> None:
     """What the list says, and where it is."""
     found = listing.found
@@ -244,8 +255,7 @@ def echo_listing(listing: Listing) -> None:
     click.echo(f"\nbest    {printable(best)}")
     click.echo(f"score   {found.best.objective:.6g} ({listing.settings})")
     echo_limits(listing.limits)
-    end = "finished" if found.is_complete else found.status
-    click.echo(f"search  {counted(found.n_nodes, 'node')}, {found.seconds:.1f} s; {end}")
+    click.echo(f"search  {counted(found.n_nodes, 'node')}, {found.seconds:.1f} s; {end_of(found)}")
     click.echo(f"files   {', '.join(FILES)} in {listing.out}")
     if listing.proof is not None:
         click.echo(f"proof   {printable(str(listing.proof))}; eigensieve check-proof verifies it")

@@ -123,19 +123,25 @@ def _solve(
     near: float = 0.0,
 ) -> np.ndarray | None:
     """The cheapest set that keeps some of the rows, or None."""
-    p = limits.size
-    least = np.zeros(p)
-    least[include] = 1.0
-    constraints = [optimize.LinearConstraint(sparse.csr_array(np.ones((1, p))), *sizes)]
+    # the solver is not told of what is fixed: of that it would print lines on stdout
+    free, sizes = (
+        np.setdiff1d(np.arange(limits.size), include),
+        (max(sizes[0], include.size), sizes[1]),
+    )
+    if free.size == 0:
+        free, include = include, free
+    one, sizes = np.ones(free.size), np.subtract(sizes, include.size)
+    constraints = [optimize.LinearConstraint(sparse.csr_array(one[None]), *sizes)]
     if rows.size:
         scale = 1.0 / limits.largest[rows]  # what the solver tolerates is absolute
         matrix = sparse.diags_array(scale) @ limits.rows[rows]
         most = limits.most[rows] * scale - margin * ~limits.is_integral[rows]
-        constraints.append(optimize.LinearConstraint(matrix, -np.inf, most))
+        most = most - np.asarray(matrix[:, include].sum(axis=1)).ravel()
+        constraints.append(optimize.LinearConstraint(matrix[:, free], -np.inf, most))
     found = optimize.milp(
-        price,
-        integrality=np.ones(p),
-        bounds=optimize.Bounds(least, np.ones(p)),
+        price[free],
+        integrality=one,
+        bounds=optimize.Bounds(0.0, 1.0),
         constraints=constraints,
         # its presolve may take minutes over costs of thousands of features, its search a moment
         options={"time_limit": SECONDS, "presolve": False, "mip_rel_gap": near},
@@ -144,4 +150,4 @@ def _solve(
         raise InputError(
             f"whether any set keeps all limits could not be found out within {SECONDS:g} s"
         )
-    return None if found.x is None else np.flatnonzero(found.x > 0.5)
+    return None if found.x is None else np.union1d(include, free[found.x > 0.5])

@@ -10,6 +10,10 @@ from ..pencil.problem import Problem
 BATCH = 4096
 # No matrix has more rows; many sets of more features are taken in parts.
 MAX_FEATURES = 1000
+# Sets with a smaller pivot are scored one by one: the quick way would lose too many digits.
+LEAST_PIVOT = 1e-5
+# So are log-dets that are smaller: as differences they would have few digits.
+LEAST_LOGDET = 1e-5
 
 
 def score_sets(problem: Problem, sets: np.ndarray) -> np.ndarray:
@@ -22,11 +26,35 @@ def score_sets(problem: Problem, sets: np.ndarray) -> np.ndarray:
     small = problem.pencil.restrict(features)
     d = 1.0 / np.sqrt(small.diag_B)
     A, B = small.A * np.outer(d, d), small.B * np.outer(d, d)
-    parts = [
-        score_places(A, B, places[start : start + BATCH], problem.criterion)
-        for start in range(0, len(sets), BATCH)
-    ]
-    return np.concatenate(parts)
+    scores = np.empty(len(sets))
+    for start in range(0, len(sets), BATCH):
+        own = slice(start, start + BATCH)
+        batch = places[own]
+        doubtful = _is_doubtful(A, B, batch, problem.criterion)
+        part = np.zeros(len(batch))
+        part[~doubtful] = score_places(A, B, batch[~doubtful], problem.criterion)
+        if problem.criterion == "logdet":
+            doubtful |= part < LEAST_LOGDET
+        part[doubtful] = [problem.score(S) for S in sets[own][doubtful]]
+        scores[own] = part
+    return scores
+
+
+def _is_doubtful(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> np.ndarray:
+    """Whether B, or for a log-det A + B, is nearly singular on a set."""
+    small = _pivots(B, sets) < LEAST_PIVOT
+    return small | (_pivots(A + B, sets) < LEAST_PIVOT) if criterion == "logdet" else small
+
+
+def _pivots(matrix: np.ndarray, sets: np.ndarray) -> np.ndarray:
+    """The least pivot of every set, of a unit diagonal; 0 where one is not definite."""
+    d = 1.0 / np.sqrt(np.diag(matrix))
+    blocks = (matrix * np.outer(d, d))[sets[:, :, None], sets[:, None, :]]
+    try:
+        roots = np.linalg.cholesky(blocks)
+    except np.linalg.LinAlgError:
+        return np.zeros(len(sets))
+    return np.square(np.diagonal(roots, axis1=1, axis2=2)).min(axis=1)
 
 
 def score_places(A: np.ndarray, B: np.ndarray, sets: np.ndarray, criterion: str) -> np.ndarray:

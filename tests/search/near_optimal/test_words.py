@@ -82,17 +82,10 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
             ),
         ),
         (
-            make_list(*ABC, bound=0.997, level=0.997, **CUT),
+            make_list(*ABC, bound=0.997, level=0.997, capped=True, **CUT),
             (
                 "More than 3 panels of 3 features are within 1 % of the best, of which the best 3 "
                 "found are listed; none that loses less than 0.3 % is missing."
-            ),
-        ),
-        (
-            make_list("abc", bound=0.997, level=0.997, **CUT),
-            (
-                "Other panels of 3 features are within 1 % of the best, too, but only the best one "
-                "found is listed; none that loses less than 0.3 % is missing."
             ),
         ),
         (
@@ -100,6 +93,20 @@ CUT: dict[str, Any] = {"complete": False, "never": [7], "core": [0]}
             (
                 "No other panel of 3 features is known to be within 1 % of the best; none that "
                 "loses less than 0.3 % is missing."
+            ),
+        ),
+        (
+            make_list("abc", bound=0.997, capped=True, **CUT),
+            (
+                "More than 1 panel of 3 features is within 1 % of the best, of which the best one "
+                "found is listed; none that loses less than 0.3 % is missing."
+            ),
+        ),
+        (
+            make_list("abc", bound=1.2, capped=True, **CUT),
+            (
+                "More than 1 panel of 3 features is within 1 % of the best found, itself "
+                "included; there may be more, and better ones."
             ),
         ),
     ],
@@ -316,3 +323,13 @@ def test_the_numbers_are_those_of_all_sets(seed, within) -> None:
         assert words.without(found, j).startswith(
             f"{n} of the {len(near)} panels" if n else "No panel"
         )
+
+
+def test_where_nothing_is_left_to_choose() -> None:
+    pencil = es.Pencil(np.diag([3.0, 2.0, 1.0]))
+    every = es.near_optimal(pencil, 3)
+    assert every.describe() == ["There is no other panel of 3 features."]
+    kept = es.near_optimal(pencil, 2, include=[0, 2])
+    assert kept.describe() == ["There is no other allowed panel of 2 features."]
+    one_left = es.near_optimal(pencil, 2, exclude=[1])
+    assert one_left.describe() == ["There is no other allowed panel of 2 features."]

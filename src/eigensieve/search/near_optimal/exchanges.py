@@ -22,9 +22,8 @@ def find_exchanges(sets: np.ndarray) -> tuple[Exchange, ...]:
     """All single exchanges between the sets (rows), the most frequent first."""
     rests: dict[bytes, list[int]] = defaultdict(list)
     for slot in range(sets.shape[1]):
-        rest = np.ascontiguousarray(np.delete(sets, slot, axis=1))
-        for key, feature in zip(rest.view(f"V{max(1, rest.strides[0])}").ravel(), sets[:, slot]):
-            rests[key.tobytes()].append(int(feature))
+        for rest, feature in zip(np.delete(sets, slot, axis=1), sets[:, slot].tolist()):
+            rests[rest.tobytes()].append(feature)
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for features in rests.values():
         ordered = sorted(features)

@@ -25,8 +25,9 @@ class ListTarget(Target):
     best : the highest score that was seen
     level : sets that score less are not looked for: the threshold, or where the list is cut
     sets, scores : the list, by the problem's indices, not sorted
-    may_hold, holds : masks of the features that a set above the level may have, or has, for all
+    may_hold, holds : masks of the features that a set above ``known`` may have, or has, for all
         that the search can say
+    known : the level of the search that said so
     """
 
     def __init__(
@@ -40,28 +41,31 @@ class ListTarget(Target):
         self._n_new = 0
         p = problem.pencil.size
         self.may_hold, self.holds = np.ones(p, dtype=bool), np.zeros(p, dtype=bool)
+        self.known = self.level
 
     def aim(self, within: float) -> None:
         """Look for the sets within another share of the best; those that are listed stay."""
+        if not self.is_cut:  # the best rose above what was dropped; it is met again
+            self.dropped = -np.inf
         self.within = within
 
     @property
     def is_cut(self) -> bool:
-        """Whether the list had to be cut."""
-        return self.dropped > -np.inf
+        """Whether the list had to be cut: sets that reach the threshold are not in it."""
+        return self.dropped >= self.threshold - self.tie
 
     @property
     def lists(self) -> bool:
         return True
 
     @property
-    def unit(self) -> float:
-        """What shares are counted in."""
-        return max(abs(self.best), self.asked.unit)
+    def tie(self) -> float:
+        """So near to each other scores are equal; any number where no set scores anything."""
+        return TIE * (max(abs(self.best), self.asked.unit) or 1.0)
 
     @property
     def threshold(self) -> float:
-        return self.best - self.within * self.unit
+        return self.best - self.within * abs(self.best)
 
     @property
     def level(self) -> float:
@@ -70,13 +74,11 @@ class ListTarget(Target):
     @property
     def least(self) -> float:
         """The least score that is listed: round-off below the level counts as a tie."""
-        if self.is_cut and self.dropped >= self.threshold - TIE * self.unit:
-            return self.dropped
-        return self.threshold - TIE * self.unit
+        return self.level - self.tie
 
     def cut(self, value: float) -> float:
         self.best = max(self.best, self.outward(value))
-        return self.inward(self.level - ROOM * TIE * self.unit)
+        return self.inward(self.level - ROOM * self.tie)
 
     def collect(self, sets: np.ndarray) -> None:
         if len(sets) == 0:
@@ -99,15 +101,13 @@ class ListTarget(Target):
         self.sets, self.scores = self.sets[keep], self.scores[keep]
         if self.scores.size > self.max_sets:
             order = self.order()
-            self.dropped = max(self.dropped, float(self.scores[order[self.max_sets]]))
-            order = order[: self.max_sets]
+            rest, order = order[self.max_sets :], order[: self.max_sets]
+            self.dropped = max(self.dropped, float(self.scores[rest].max()))
             self.sets, self.scores = self.sets[order], self.scores[order]
 
     def order(self) -> np.ndarray:
         """The places of the list, the best set first; of equals the first by its indices."""
-        rounded = (
-            np.round(self.scores / (self.unit or 1.0) / TIE) if self.scores.size else self.scores
-        )
+        rounded = np.round(self.scores / self.tie)
         return np.lexsort((*self.sets.T[::-1], -rounded))
 
     def end(self, features: np.ndarray, states: Sequence[np.ndarray]) -> None:
@@ -119,3 +119,7 @@ class ListTarget(Target):
             held = np.zeros_like(self.holds)
             held[features[state == IN]] = True
             self.holds &= held
+        # sets that tie with those that were dropped are not known
+        self.known = self.level + self.tie if self.is_cut else self.level
+        if self.known > self.best:  # no set is above it
+            self.may_hold[:], self.holds[:] = True, False

@@ -27,7 +27,7 @@ from ..solver import Solver
 from ..target import Outcome
 from .listing import ListTarget
 from .proved import prove_list
-from .sets import TIE, NearOptimalSets, check_names
+from .sets import NearOptimalSets, check_names
 
 # The search proves the best set, then takes this share of what is asked for, so that something is
 # known if it has to end. Where so many of the sets that are wanted are found then it takes twice
@@ -194,7 +194,7 @@ def _try_each(ground: _Ground) -> Outcome:
     target.collect(allowed)
     target.end(problem.features, [])
     value = target.problem.score(ground.support)
-    return Outcome(ground.support, value, -np.inf, len(allowed), None)
+    return Outcome(ground.support, value, target.cut(value), len(allowed), None)
 
 
 def _search(ground: _Ground, budget: Budget, shared: dict[str, Any]) -> Outcome:
@@ -224,9 +224,8 @@ def _result(asked: Problem, ground: _Ground, outcome: Outcome, budget: Budget) -
     target.trim()
     order = target.order()
     sets, scores = problem.to_original[target.sets[order]], target.scores[order]
-    bound = -np.inf if ground.n_missing <= 1 else target.proved(outcome.bound)
-    bound = max(bound, target.dropped)
-    is_complete = bound < target.threshold - TIE * target.unit / 2
+    bound = max(target.proved(outcome.bound), target.dropped)
+    is_complete = bound < target.threshold - target.tie / 2
     status = Status.OPTIMAL if is_complete else outcome.stopped or Status.GAP_LIMIT
     best = asked.solution(
         np.searchsorted(asked.to_original, sets[0]),
@@ -245,9 +244,10 @@ def _result(asked: Problem, ground: _Ground, outcome: Outcome, budget: Budget) -
         best=best,
         within=target.within,
         threshold=target.threshold,
-        level=target.level,
+        level=target.known,
         bound=bound,
         is_complete=is_complete,
+        is_capped=target.is_cut,
         status=status,
         never=np.flatnonzero(never),
         core=np.flatnonzero(core),

@@ -48,11 +48,14 @@ class NearOptimalSets:
     threshold : float
         The least score that counts. Scores that differ from it by round-off (a billionth) count.
     level : float
-        The least score that was looked for: the threshold, or where ``max_sets`` cut the list.
+        What ``never`` and ``core`` are about: the threshold, or a higher score where ``max_sets``
+        cut the list or a limit ended the search.
     bound : float
         No set that is missing in the list scores more.
     is_complete : bool
         Whether every set that reaches the threshold is listed: proved.
+    is_capped : bool
+        Whether more sets reach the threshold than were wanted.
     status : Status
         Why the search ended. OPTIMAL: the list is complete.
     never : feature indices
@@ -76,6 +79,7 @@ class NearOptimalSets:
     never: np.ndarray
     core: np.ndarray
     names: tuple[str, ...] | None = None
+    is_capped: bool = False
     seconds: float = 0.0
     n_nodes: int = 0
     problem: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -84,11 +88,6 @@ class NearOptimalSets:
     def n_sets(self) -> int:
         """How many are listed; if the list is not complete there may be more."""
         return len(self.sets)
-
-    @property
-    def is_capped(self) -> bool:
-        """Whether more sets reach the threshold than were wanted."""
-        return self.level > self.threshold
 
     @property
     def k(self) -> int:
@@ -113,19 +112,26 @@ class NearOptimalSets:
         """
         if self.is_complete:
             return self.within
-        share = (self.best.objective - self.bound) / self._unit
+        share = self.loss_of(self.bound)
         if share < 0.0:
             return None
         return share if share > TIES * TIE else 0.0
 
     @property
     def _unit(self) -> float:
-        return max(abs(self.best.objective), self.best.scale)
+        return max(abs(self.best.objective), self.best.scale) or 1.0
+
+    def loss_of(self, score: Any) -> Any:
+        """How far a score is below the best, as a share of it; of the scale if that is zero."""
+        best = self.best.objective
+        unit = abs(best) if abs(best) > TIE * self._unit else self._unit
+        return (best - score) / unit
 
     @property
     def losses(self) -> np.ndarray:
-        """How far every set is below the best, as a share of it."""
-        return np.maximum((self.best.objective - self.scores) / self._unit, 0.0)
+        """How far every set is below the best, as a share of it; 0 where that is round-off."""
+        losses = self.loss_of(self.scores)
+        return np.asarray(np.where(losses > TIE, losses, 0.0))
 
     @cached_property
     def frequency(self) -> np.ndarray:
@@ -168,6 +174,12 @@ class NearOptimalSets:
     def name_of(self, feature: int) -> str:
         """What a feature is called: its index, if it has no name."""
         return str(feature) if self.names is None else self.names[feature]
+
+    def describe(self) -> list[str]:
+        """What the list says, in five sentences or fewer; a set is called a panel there."""
+        from .words import describe
+
+        return describe(self)
 
     def to_frame(self, names: Sequence[str] | None = None) -> Any:
         """A pandas frame with a row for every set: rank, score, loss, and the features.

@@ -35,16 +35,11 @@ def share(found: NearOptimalSets) -> str:
 
 
 def looked_for(found: NearOptimalSets) -> str:
-    """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if cut."""
-    if not found.is_capped:
+    """The panels that ``never`` and ``core`` are about: 'that loses less than 0.6 %' if not all."""
+    if found.level <= found.threshold:
         return within(found)
-    least = loss_of(found, found.level)
+    least = found.loss_of(found.level)
     return f"that loses less than {rounded_down(100 * least)} %" if least > SMALLEST else ""
-
-
-def loss_of(found: NearOptimalSets, score: float) -> float:
-    """What a score is below the best, as a share of it."""
-    return (found.best.objective - score) / max(abs(found.best.objective), found.best.scale)
 
 
 def loss(value: float) -> str:
@@ -59,32 +54,29 @@ def how_many(found: NearOptimalSets) -> str:
     n, features = found.n_sets, counted(found.k, "feature")
     allowed = "allowed " if is_constrained(found) else ""
     if found.is_complete and n == 1:
+        if not has_choice(found):
+            return f"There is no other {allowed}panel of {features}."
         return f"No other {allowed}panel of {features} is {within(found)}: proved."
     are = f"{counted(n, f'{allowed}panel')} of {features} {'is' if n == 1 else 'are'}"
     if found.is_complete and not found.within:
         return f"{are} equally good, and none is better: proved."
     if found.is_complete:
         return f"{are} {within(found)}, the best included: proved.{_ties(found)}"
-    known = found.complete_within
-    if known is None and n == 1:
+    known, is_alone = found.complete_within, n == 1 and not found.is_capped
+    at_least = "More than" if found.is_capped else "At least"
+    if known is None and is_alone:
         none = f"No other {allowed}panel of {features} is known to be {within(found)} found"
         return f"{none}; there may be some, and better ones."
     if known is None:
         more = "there may be more, and better ones"
-        return f"At least {are} {within(found)} found, itself included; {more}.{_ties(found)}"
+        return f"{at_least} {are} {within(found)} found, itself included; {more}.{_ties(found)}"
     nearly_all = rounded_down(100 * known) if known > SMALLEST else "0"
     missing = "none that loses less than " + f"{nearly_all} % is missing"
     if nearly_all == "0":
         missing = "none is better than the first"
-    if found.is_capped and n == 1:
-        only = "but only the best one found is listed"
-        return f"Other {allowed}panels of {features} are {within(found)}, too, {only}; {missing}."
     if found.is_capped:
-        only = f"of which the best {n:,} found are listed"
-        return (
-            f"More than {counted(n, f'{allowed}panel')} of {features} are {within(found)}, {only}; "
-            f"{missing}.{_ties(found)}"
-        )
+        only = "the best one found is" if n == 1 else f"the best {n:,} found are"
+        return f"More than {are} {within(found)}, of which {only} listed; {missing}.{_ties(found)}"
     if n == 1:
         return f"No other {allowed}panel of {features} is known to be {within(found)}; {missing}."
     return f"At least {are} {within(found)}, the best included; {missing}.{_ties(found)}"
@@ -224,6 +216,13 @@ def is_constrained(found: NearOptimalSets) -> bool:
     kept = any(len(asked.get(name, ())) > 0 for name in ("include", "exclude"))
     limits = asked.get("constraints")
     return kept or (limits is not None and any(map(_is_asked, limits.as_options().values())))
+
+
+def has_choice(found: NearOptimalSets) -> bool:
+    """Whether features are left to choose, as far as include and exclude say."""
+    asked = found.problem
+    kept_in, kept_out = (len(asked.get(name, ())) for name in ("include", "exclude"))
+    return found.k not in (found.n_features - kept_out, kept_in)
 
 
 def _is_asked(value: Any) -> bool:
