@@ -27,9 +27,10 @@ from eigensieve.scoring.penalized_lda import find_directions
 from eigensieve.search.exact.direction.cones_kernel import relax_direction
 from eigensieve.search.exact.leaps.node_kernel import CLOSED
 from eigensieve.search.exact.leaps.relax_kernel import spread
+from eigensieve.search.exact.perspective.limits_kernel import narrow_state
 from eigensieve.search.exact.perspective.moves_kernel import improve_diagonal
 from eigensieve.search.exact.perspective.tree_kernel import search_perspective
-from eigensieve.search.exact.perspective.weights import WeightProblem
+from eigensieve.search.exact.perspective.weights import LimitRows, WeightProblem
 from eigensieve.search.linear_kernel import ratio_of_set
 from eigensieve.search.solve import find_solvers
 from tests.contracts.bank import problem_bank
@@ -102,6 +103,8 @@ def calls_by_hand() -> Iterator[Call]:
         False,
         np.zeros(1),
     )
+    limits = LimitRows(np.array([0, 2]), np.array([0, 3]), np.array([1.0, -2.0]), np.array([0.5]))
+    yield narrow_state, (limits, np.zeros(6, dtype=np.int8), 3)
     yield relax_direction, (problem, np.full(5, 0.4), 0.0, 10, 1e-6, 0.1)
     yield repair, (rows, one, np.arange(2), one, np.eye(2), one.copy(), one @ rows, 0.0, 9)
 
@@ -200,7 +203,7 @@ def test_a_search_proves_nothing_of_nan(label: str, calls: dict[str, Call]) -> N
         if label.endswith("visit"):
             assert found[0] != CLOSED or bad[1].best.any() or found[1] > bad[1].record[0]
         else:
-            left, members = (found[1], found[2]) if "levelset" in label else (found[3][0], found[1])
+            left, members = (found[1], found[2]) if "levelset" in label else (found[-1][0], found[1])
             assert len(left) or members.size
 
 

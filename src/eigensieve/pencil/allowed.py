@@ -124,14 +124,11 @@ def _solve(
 ) -> np.ndarray | None:
     """The cheapest set that keeps some of the rows, or None."""
     # the solver is not told of what is fixed: of that it would print lines on stdout
-    free, sizes = (
-        np.setdiff1d(np.arange(limits.size), include),
-        (max(sizes[0], include.size), sizes[1]),
-    )
+    free, least = np.setdiff1d(np.arange(limits.size), include), max(sizes[0], include.size)
     if free.size == 0:
         free, include = include, free
-    one, sizes = np.ones(free.size), np.subtract(sizes, include.size)
-    constraints = [optimize.LinearConstraint(sparse.csr_array(one[None]), *sizes)]
+    one, range_ = np.ones(free.size), (least - include.size, sizes[1] - include.size)
+    constraints = [optimize.LinearConstraint(sparse.csr_array(one[None]), *range_)]
     if rows.size:
         scale = 1.0 / limits.largest[rows]  # what the solver tolerates is absolute
         matrix = sparse.diags_array(scale) @ limits.rows[rows]
