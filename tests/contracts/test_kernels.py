@@ -203,7 +203,9 @@ def test_a_search_proves_nothing_of_nan(label: str, calls: dict[str, Call]) -> N
         if label.endswith("visit"):
             assert found[0] != CLOSED or bad[1].best.any() or found[1] > bad[1].record[0]
         else:
-            left, members = (found[1], found[2]) if "levelset" in label else (found[-1][0], found[1])
+            left, members = (
+                (found[1], found[2]) if "levelset" in label else (found[-1][0], found[1])
+            )
             assert len(left) or members.size
 
 
