@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,9 +54,40 @@ _ALL = (
 )
 
 
+# of commands that take the table as a whole: nothing is left out and predicted
+_OF_WHOLE = (
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="The column that says which samples belong together, as in fit: it is no feature.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "median"]),
+        default="error",
+        show_default=True,
+        help="Missing values: an error, or the median of the column.",
+    ),
+    common.ignore_option,
+    common.transpose_option,
+    common.layer_option,
+    click.option("--log2", is_flag=True, help="Take log2 of all features first."),
+    common.log2_floor_option,
+)
+
+
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options about the table."""
-    for option in reversed(_ALL):
+    return _with(_ALL, command)
+
+
+def whole_table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, but for the target, where a table is not cut into parts."""
+    return _with(_OF_WHOLE, command)
+
+
+def _with(options: Iterable[Callable[..., Any]], command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed([*options]):
         command = option(command)
     return command
 

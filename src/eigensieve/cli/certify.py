@@ -17,7 +17,7 @@ from ._destinations import check_file, drafted
 from ._guard import InputFile, force_option
 from ._limits import LimitOptions, echo_limits, in_words, limit_options
 from ._study import find_features
-from ._tables import StudyTable, read_study_table
+from ._tables import StudyTable, read_study_table, whole_table_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,23 +79,7 @@ class Claim:
     show_default=True,
     help="For the search; the longer, the closer the bound. 0: the first bound only.",
 )
-@click.option(
-    "--groups",
-    metavar="COLUMN",
-    help="The column that says which samples belong together, as in fit: it is no feature.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "median"]),
-    default="error",
-    show_default=True,
-    help="Missing values: an error, or the median of the column.",
-)
-@common.ignore_option
-@common.transpose_option
-@common.layer_option
-@click.option("--log2", is_flag=True, help="Take log2 of all features first.")
-@common.log2_floor_option
+@whole_table_options
 @common.jobs_option
 @click.option(
     "--noun",

@@ -18,7 +18,7 @@ from ._limits import LimitOptions, echo_limits, in_words, limit_options
 from ._outputs import PANEL_FEATURES, PANELS, PANELS_PAGE, panel_features_csv, panels_csv
 from ._study import find_features
 from ._summary import echo_panels, plain_panels
-from ._tables import StudyTable, read_study_table
+from ._tables import StudyTable, read_study_table, whole_table_options
 from .certify import ask_proof, check_provable, filled
 
 if TYPE_CHECKING:
@@ -98,23 +98,7 @@ class Listing:
     help="How much work the search may do: about .3, 3 or 30 seconds, counted so that the result "
     "is the same on every machine.",
 )
-@click.option(
-    "--groups",
-    metavar="COLUMN",
-    help="The column that says which samples belong together, as in fit: it is no feature.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "median"]),
-    default="error",
-    show_default=True,
-    help="Missing values: an error, or the median of the column.",
-)
-@common.ignore_option
-@common.transpose_option
-@common.layer_option
-@click.option("--log2", is_flag=True, help="Take log2 of all features first.")
-@common.log2_floor_option
+@whole_table_options
 @common.jobs_option
 @click.option(
     "--proof",
