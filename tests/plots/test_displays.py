@@ -394,7 +394,7 @@ def test_no_pyplot_and_the_package_is_lazy() -> None:
         "plots.StabilityDisplay(['a'], [.5], [True], [1], [.5]).plot()\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
         "assert {'AlphaDisplay', 'CVPathDisplay', 'ComparisonDisplay', 'CorrelationCircleDisplay', "
-        "'DotsDisplay', 'GapDisplay', 'LoadingsDisplay', 'ProjectionDisplay', "
+        "'DotsDisplay', 'GapDisplay', 'LoadingsDisplay', 'PanelsDisplay', 'ProjectionDisplay', "
         "'ReliabilityDisplay', 'StabilityDisplay'} == set(dir(plots))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
 from eigensieve.studies.running import runner
+from tests.studies.intervals import ends
 from tests.studies.test_nested import Loop, folds, make_data
 
 LDA = es.SparseLDA(shrinkage=0.7, certificate="none")
@@ -86,14 +87,32 @@ def test_the_nested_error_is_that_of_preferred_sets(rule: str, ks: Any, k: Any) 
     found = study.honest_error
     assert found is not None
     np.testing.assert_array_equal(found.wrong, loop.predicted != y)
-    assert found.chosen == loop.chosen
-    assert "preferred set chosen inside" in found.how
+    assert found.chosen == (loop.chosen if k == "auto" else [])
+    is_nested = k == "auto" or rule == "stable"
+    assert found.how.endswith(
+        "preferred set chosen inside" if is_nested else "a set preferred in every training part"
+    )
+    check_interval(found, loop, X, y, k)
     assert study.calibration is not None
     rows = np.arange(y.size)
     expected = loop.preferred(rows, study.best_k, list(loop.parts(folds(3), rows)))
     assert sorted(feature.index for feature in study.selected) == sorted(expected)
     assert study.near_optimal is not None
     assert study.near_optimal.n_sets == len(near_best(X, y, study.best_k))
+
+
+def check_interval(found: Any, loop: PreferringLoop, X: np.ndarray, y: np.ndarray, k: Any) -> None:
+    """As far off as the choice of k is: for best sets, in the outer folds and on all samples."""
+    parts = list(loop.parts(folds(3), np.arange(y.size)))
+    n_train = np.mean([train.size for train, _ in parts])
+    if k != "auto":
+        expected = ends(found.error, y.size, [n_train, y.size])
+    else:
+        plain = Loop(X, y, [LDA], folds(3), folds(3), ks=loop.ks).run()
+        final = plain.choose(np.arange(y.size), folds(3))
+        target = np.concatenate([plain.wrong(train, test, *final) for train, test in parts]).mean()
+        expected = ends(found.error, y.size, [n_train], target - np.mean(plain.predicted != y))
+    assert (found.low, found.high) == pytest.approx(expected)
 
 
 def test_the_preferred_model_is_a_model_like_any_other(tmp_path) -> None:
@@ -113,7 +132,7 @@ def test_the_preferred_model_is_a_model_like_any_other(tmp_path) -> None:
     assert solution.bound == pytest.approx(found.scores[0], rel=1e-6)
     paid, best = COSTS[list(cheapest)].sum(), COSTS[list(S[0])].sum()
     text = study.preferred.describe()
-    assert text.startswith(f"Of all {len(S)} sets within 20 % of the best, the cheapest one")
+    assert text.startswith(f"Of all {len(S)} panels within 20 % of the best, the cheapest one")
     assert f"it costs {paid:g}, the best one {best:g}" in text
     assert text.endswith(
         f"loses {100 * found.losses[study.preferred.place]:.2f} % of the class separation."
@@ -210,8 +229,11 @@ def test_ctrl_c_in_the_last_list_keeps_the_best_set(monkeypatch) -> None:
         ({"prefer": "cheap", "costs": COSTS[:5]}, InputError, "must have 12 numbers"),
         ({"prefer": "cheap", "costs": {"f0": 1}}, InputError, "costs names 1 features"),
         ({"prefer": "stable", "within": 2}, OptionError, "within is 2"),
-        ({"prefer": lambda features: float("nan")}, InputError, "gives no number"),
+        ({"prefer": lambda features: float("nan")}, InputError, "must give a finite number"),
         ({"prefer": "stable", "estimator": es.GroupLassoLDA()}, InputError, "has none"),
+        ({"prefer": lambda features: None}, InputError, "it gave None"),
+        ({"prefer": lambda features: "3"}, InputError, "it gave '3'"),
+        ({"prefer": np.ones(3)}, OptionError, "must be 'stable', 'cheap' or a function"),
         ({"prefer": "stable", "cv": 3, "y": "small"}, InputError, "which set is stable"),
     ],
 )  # fmt: skip
@@ -229,4 +251,7 @@ def test_of_a_list_that_is_not_complete_it_says_what_is_known() -> None:
     X, y = make_data(5)
     study = es.study(X, y, LDA, (3,), k=3, prefer="stable", **OPTIONS)
     cut = replace(study.near_optimal, is_complete=False)
-    assert "sets known to be within 20 %" in replace(study.preferred, found=cut).describe()
+    assert (
+        "panels within 20 % of the best that were found"
+        in replace(study.preferred, found=cut).describe()
+    )

@@ -37,7 +37,7 @@ def limit_options(*, shows_annotations: bool = False) -> Callable[..., Any]:
         def gathered(**options: Any) -> Any:
             own = {field.name: options.pop(field.name) for field in fields(LimitOptions)}
             limits = LimitOptions(**own)
-            limits.check(shows_annotations, wants_costs=options.get("prefer") == "cheap")
+            limits.check(shows_annotations, options.get("prefer"))
             return command(**options, limits=limits)
 
         for option in reversed(_options(shows_annotations)):
@@ -120,9 +120,9 @@ class LimitOptions:
             if name != "annotations" and getattr(self, name) not in (None, (), [])
         ]
 
-    def check(self, shows_annotations: bool, wants_costs: bool = False) -> None:
-        """Refuse what does not go without another option; ``wants_costs``: without a limit, too."""
-        given = self.given
+    def check(self, shows_annotations: bool, prefer: str | None) -> None:
+        """Refuse what does not go without another option."""
+        given, wants_costs, takes_prefer = self.given, prefer == "cheap", shows_annotations
         of_groups = [flag for flag in ("--at-most", "--at-least", "--whole") if flag in given]
         if of_groups and self.feature_groups is None:
             need = "--feature-groups, the column with the group of each feature"
@@ -133,7 +133,8 @@ class LimitOptions:
             raise click.UsageError("--prefer cheap needs --costs, the column with the costs.")
         if (self.costs is None) != (self.max_cost is None) and not wants_costs:
             one, other = ("--costs", "--max-cost")[:: 1 if self.max_cost is None else -1]
-            raise click.UsageError(f"{one} needs {other}: give both, or neither.")
+            hint = " (or --prefer cheap)" if takes_prefer and other == "--max-cost" else ""
+            raise click.UsageError(f"{one} needs {other}{hint}: give both, or neither.")
         if given and self.annotations is None:
             raise click.UsageError(f"{given[0]} needs --annotations, the file with that column.")
         if self.annotations is not None and not given and not shows_annotations:
@@ -220,7 +221,7 @@ def _about_groups(groups: dict[str, list[int]], column: str, names: list[str]) -
         raise InputError(f"--feature-groups: no feature of the table has a group in {column!r}")
     n = len(set().union(*groups.values()))
     are = "There is 1 group" if len(groups) == 1 else f"There are {len(groups):,} groups"
-    have = "feature has one" if n == 1 else "features have one"
+    have = "features has one" if n == 1 else "features have one"
     return f"{are} in {column!r}; {n:,} of the {len(names):,} {have}."
 
 

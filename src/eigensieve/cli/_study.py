@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from ..studies.running.runner import StageProgress
 
 MIN_SAMPLES = 4
+# What folds are needed for, and how to do without.
+TO_CHOOSE = "to choose k"
+TO_PREFER = "to find out which set is stable"
+PURPOSES = {TO_CHOOSE: "give --k a number", TO_PREFER: "do without --prefer stable"}
 
 
-def check_classes(y: np.ndarray, target: str, *, with_folds: bool) -> None:
+def check_classes(y: np.ndarray, target: str, purpose: str | None) -> None:
     """What can be known to be wrong with the target before the work begins.
 
-    ``with_folds``: the classes are to be cut into folds that choose k, or a setting.
+    ``purpose``: what the classes are cut into folds for, one of `PURPOSES`; None if they are not.
     """
     import numpy as np
 
@@ -43,11 +47,12 @@ def check_classes(y: np.ndarray, target: str, *, with_folds: bool) -> None:
         raise InputError(
             f"every sample has a label of its own in {target!r}; name a column of classes"
         )
-    if with_folds and counts.min() < MIN_SAMPLES_OF_A_CLASS:
+    if purpose is not None and counts.min() < MIN_SAMPLES_OF_A_CLASS:
         small = [f"{str(c)!r} ({m})" for c, m in zip(classes, counts) if m < MIN_SAMPLES_OF_A_CLASS]
+        without = PURPOSES[purpose]
         raise InputError(
-            f"too few samples of class {', '.join(small[:5])} to choose k by cross-validation, "
-            f"which takes {MIN_SAMPLES_OF_A_CLASS} of each; give --k a number, or leave them out"
+            f"too few samples of class {', '.join(small[:5])} {purpose} by cross-validation, "
+            f"which takes {MIN_SAMPLES_OF_A_CLASS} of each; {without}, or leave them out"
         )
 
 

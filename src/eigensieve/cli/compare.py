@@ -24,7 +24,7 @@ from ._outputs import (
     protect,
 )
 from ._resume import Kept, resumable
-from ._study import about_sizes, check_classes
+from ._study import TO_CHOOSE, about_sizes, check_classes
 from ._tables import read_for_study, table_options
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def compare_command(table: Path, target: str, out: Path, as_json: bool, **option
     check_folder(out, FILES)
     data = read_for_study(table, target, options)
     settings = {method.name: make_method(method, options) for method in methods}
-    check_classes(data.y, target, with_folds=options["cv"] != "loo")
+    check_classes(data.y, target, None if options["cv"] == "loo" else TO_CHOOSE)
     data.notes += about_sizes(settings, len(data.names), options["ks"])
     notes = [*data.notes, *about_balance(methods, settings, options["balanced"])]
     echo_notes(notes)

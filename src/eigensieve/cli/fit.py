@@ -16,7 +16,15 @@ from ._limits import LimitOptions, limit_options
 from ._outputs import PROOF, STUDY_FILES, is_complete, protect, write_study
 from ._proof import check_proof_wanted, write_proof
 from ._resume import resumable
-from ._study import about_sizes, check_classes, find_features, run_watched, sizes_to_try
+from ._study import (
+    TO_CHOOSE,
+    TO_PREFER,
+    about_sizes,
+    check_classes,
+    find_features,
+    run_watched,
+    sizes_to_try,
+)
 from ._summary import as_plain, echo_summary
 from ._tables import (
     StudyTable,
@@ -209,8 +217,10 @@ def plan_study(
         without_features(table, options["exclude"], "--exclude")
         options = {**options, "exclude": []}
     settings = make_settings(method, table.names, options)
-    must_choose = k == "auto" or len(settings) > 1 or options["prefer"] is not None
-    check_classes(table.y, target, with_folds=must_choose and options["cv"] != "loo")
+    purpose = TO_PREFER if options["prefer"] == "stable" else None
+    if k == "auto" or len(settings) > 1:
+        purpose = TO_CHOOSE
+    check_classes(table.y, target, None if options["cv"] == "loo" else purpose)
     ks = sizes_to_try(settings, len(table.names), k, options["ks"])
     given = table.X, table.y, table.groups, table.names
     data = check_data(*given, options["missing"], target, table.rows)

@@ -287,6 +287,8 @@ class SparseLDA(SelectedLDA):
         S = feature_indices(features, names, pencil.size, "features")
         if S.size == 0:
             raise InputError("features is empty; name at least one")
+        if np.asarray(features).dtype != bool and S.size < len(features):
+            raise InputError("features names a feature twice")
         if not np.isin(data.include, S).all() or np.isin(data.exclude, S).any():
             raise InputError("features are not what include and exclude of this estimator ask for")
         limits = data.constraints.limits(pencil.size)

@@ -9,6 +9,7 @@ from scipy import optimize, sparse
 
 from ..errors import InputError
 from .limits import FREE, IN, Limits
+from .wording import counted
 
 # A conflict is looked for among so many rules at most.
 MAX_RULES = 60
@@ -36,6 +37,9 @@ def heaviest_allowed(
         if packed is not None:
             return packed
         gains = np.zeros(limits.size)
+    free = _heaviest(gains, k, include)
+    if limits.allows(free):
+        return free
     every = np.arange(limits.most.size)
     for margin in (0.0, MARGIN):  # the solver allows for some rounding, and limits do not
         found = _solve(limits, every, (k, k), include, -gains, margin=margin, near=NEAR)
@@ -44,20 +48,31 @@ def heaviest_allowed(
     return None
 
 
-def check_allowed(limits: Limits, k: int, include: np.ndarray) -> None:
-    """Raise, with the reason, unless some set of k features keeps all limits."""
-    if heaviest_allowed(limits, k, include) is not None:
+def _heaviest(gains: np.ndarray, k: int, include: np.ndarray) -> np.ndarray:
+    """The set of k features with the largest sum of gains, whether or not it is allowed."""
+    own = np.array(gains, dtype=np.float64)
+    own[include] = np.inf
+    return np.sort(np.argsort(-own, kind="stable")[:k])
+
+
+def check_allowed(limits: Limits, k: int | None, include: np.ndarray) -> None:
+    """Raise, with the reason, unless some set of k features keeps all limits (None: any k)."""
+    if k is None:
+        sizes, what = (1, limits.size), "no set of features, whatever their number,"
+        is_possible = next_size(limits, 1, include) is not None
+    else:
+        sizes, what = (k, k), f"no set of {counted(k, 'feature')}"
+        is_possible = heaviest_allowed(limits, k, include) is not None
+    if is_possible:
         return
-    conflict = _conflict(limits, k, include)
+    conflict = _conflict(limits, sizes, include)
     names = list(dict.fromkeys(limits.names[c] for c in conflict))
     more = len(names) - MAX_NAMED
     rules = "; ".join(names[:MAX_NAMED]) + (f"; and {more} more" if more > 0 else "")
     forced = f" with the {include.size} included" if include.size else ""
     why = "none keeps this one" if len(names) == 1 else "these cannot hold together"
-    raise InputError(
-        f"no set of {k} features{forced} keeps all limits; {why}: {rules}"
-        f"{_advice(limits, k, include)}"
-    )
+    advice = "" if k is None else _advice(limits, k, include)
+    raise InputError(f"{what}{forced} keeps all limits; {why}: {rules}{advice}")
 
 
 def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
@@ -90,7 +105,7 @@ def _packed(limits: Limits, k: int, include: np.ndarray) -> np.ndarray | None:
     return found if found.size == k and limits.allows(found) else None
 
 
-def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
+def _conflict(limits: Limits, sizes: tuple[int, int], include: np.ndarray) -> list[int]:
     """Rows that already have no set: what is left when those are dropped that can be."""
     rules = list(dict.fromkeys(limits.names))
     by_rule = {rule: [c for c, name in enumerate(limits.names) if name == rule] for rule in rules}
@@ -98,7 +113,7 @@ def _conflict(limits: Limits, k: int, include: np.ndarray) -> list[int]:
     for rule in rules if len(rules) <= MAX_RULES else ():
         fewer = [other for other in kept if other != rule]
         rows = np.array([c for other in fewer for c in by_rule[other]], dtype=np.intp)
-        if _solve(limits, rows, (k, k), include, free) is None:
+        if _solve(limits, rows, sizes, include, free) is None:
             kept = fewer
     return [c for rule in kept for c in by_rule[rule]]
 

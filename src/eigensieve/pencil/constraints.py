@@ -28,11 +28,12 @@ class Constraints:
     ----------
     groups : dict of name: features, or one label per feature (None, NaN or "" is no group)
         Features by index, or by name where they have names. Groups may overlap.
+        A pandas Series has a feature, or its index, in its index.
     at_most, at_least : int for every group, or dict of group name: int
         How many features of a group a set may, or must, have.
     whole : True for every group, or group names
         Groups that are taken whole or not at all: a band of a spectrum.
-    costs : one number per feature, or a dict that names them all; 0 or more
+    costs : one number per feature, or a dict or pandas Series that names them all; 0 or more
     max_cost : number
         What the features of a set may cost together.
     """
@@ -132,15 +133,18 @@ def _read_groups(groups: Any, p: int, names: Sequence[str] | None) -> dict[str, 
     if groups is None:
         return {}
     if not isinstance(groups, Mapping):
-        groups = _by_label(groups, p)
+        groups = _by_label(groups, p, names)
     found = {str(name): _find(members, p, names, name) for name, members in groups.items()}
     if len(found) < len(groups):
         raise InputError("groups: two of them have the same name, as text")
     return found
 
 
-def _by_label(labels: Any, p: int) -> dict[str, list[int]]:
+def _by_label(labels: Any, p: int, names: Sequence[str] | None) -> dict[str, list[int]]:
     """Groups from one label per feature."""
+    labels = _by_index_of(labels, "groups")
+    if isinstance(labels, Mapping):
+        labels = _in_order(labels, p, names, "groups")
     values = list(labels) if isinstance(labels, Iterable) and not isinstance(labels, str) else None
     if values is None or len(values) != p:
         raise InputError(
@@ -151,6 +155,29 @@ def _by_label(labels: Any, p: int) -> dict[str, list[int]]:
         if label is not None and label == label and label != "":
             groups.setdefault(str(label), []).append(j)
     return groups
+
+
+def _by_index_of(values: Any, what: str) -> Any:
+    """Of a pandas Series a dict: its index says which feature each value is of."""
+    if not (hasattr(values, "index") and hasattr(values, "to_dict")):
+        return values
+    if not values.index.is_unique:
+        raise InputError(f"{what} has an index that names a feature twice")
+    return dict(zip(values.index.tolist(), values.tolist()))
+
+
+def _in_order(
+    values: Mapping[Any, Any], p: int, names: Sequence[str] | None, what: str
+) -> list[Any]:
+    """The values of a dict with a key for every feature, in the order of the features."""
+    features = _find(values, p, names, what)
+    if features.size < p:
+        raise InputError(f"{what} names {features.size} features, and there are {p}")
+    keys = list(values)
+    by_name = any(isinstance(key, str) for key in keys)
+    order = _by_name(keys, names, what) if by_name else np.array(keys)
+    given = list(values.values())
+    return [given[place] for place in np.argsort(order).tolist()]
 
 
 def _find(members: Any, p: int, names: Sequence[str] | None, group: Any) -> np.ndarray:
@@ -250,14 +277,9 @@ def _read_costs(
         raise OptionError("costs and max_cost belong together: give both or neither")
     if isinstance(max_cost, bool) or not isinstance(max_cost, Real) or not math.isfinite(max_cost):
         raise OptionError(f"max_cost is {max_cost!r}; it must be a finite number")
+    costs = _by_index_of(costs, "costs")
     if isinstance(costs, Mapping):
-        features = _find(costs, p, names, "costs")
-        if features.size < p:
-            raise InputError(f"costs names {features.size} features, and there are {p}")
-        keys = list(costs)
-        by_name = any(isinstance(key, str) for key in keys)
-        order = _by_name(keys, names, "costs") if by_name else np.array(keys)
-        costs = [each for _, each in sorted(zip(order.tolist(), costs.values()))]
+        costs = _in_order(costs, p, names, "costs")
     try:
         values = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):

@@ -67,8 +67,12 @@ class Limits:
 
     def sums(self, support: Sequence[int] | np.ndarray) -> np.ndarray:
         """The weight of a set in every row."""
-        part = self.columns[:, np.asarray(support, dtype=np.intp)]
-        return np.asarray(part.sum(axis=1)).ravel()
+        columns, m = self.columns, self.most.size
+        parts = [slice(*columns.indptr[j : j + 2]) for j in np.asarray(support, np.intp).tolist()]
+        if not parts:
+            return np.zeros(m)
+        rows = np.concatenate([columns.indices[own] for own in parts])
+        return np.bincount(rows, np.concatenate([columns.data[own] for own in parts]), m)
 
     def allows(self, support: Sequence[int] | np.ndarray) -> bool:
         """Whether a set keeps all limits."""
@@ -231,8 +235,7 @@ class Limits:
 
     def may_replace(self, support: np.ndarray, slot: int) -> np.ndarray:
         """A mask of the features that may take the slot of a set which keeps the limits."""
-        leaving = self.columns[:, [int(support[slot])]].toarray().ravel()
-        room = self.most + self.slack - self.sums(support) + leaving
+        room = self.most + self.slack - self.sums(np.delete(support, slot))
         mask = np.ones(self.size, dtype=bool)
         mask[self.rows.indices[self.rows.data > room.clip(0.0)[self._row_of_entry]]] = False
         for c in np.flatnonzero(room < 0.0).tolist():  # it takes a negative weight to keep this one

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..pencil.constraints import as_constraints
+from ..pencil.solution import GIVEN as GIVEN_SET
 from ..pencil.solution import Solution
 from ..plots._style import printable, shorten
 from ..studies.comparison import Comparison
 from ..studies.cv_path import GIVEN, ONLY, OWN
 from ..studies.result import Provenance, SelectedFeature, Study
 from ..studies.stability import StabilityIndex
-from .words import excess, percent
+from .words import excess, listed, percent
 
 CRITERION_NAMES = {
     "logdet": "logdet (Wilks)",
@@ -210,6 +211,12 @@ def what_was_chosen(study: Study) -> str:
     return " and ".join([*["k"][: study.chose_k], *["the setting"][:several]])
 
 
+def chosen_anew(study: Study) -> str:
+    """What was chosen anew in every outer part: the preferred set as well."""
+    parts = [*filter(None, what_was_chosen(study).split(" and "))]
+    return listed([*parts, *["the preferred set"][: study.preferred is not None]])
+
+
 def has_standard_error(study: Study) -> bool:
     """Whether the errors have one: a single test part tells nothing of it."""
     return study.cv is not None and study.cv.shares.size > 1
@@ -255,6 +262,8 @@ def solver_of(model: Any) -> str | None:
     solver, status = (getattr(solution, name, None) for name in ("solver", "status"))
     if solver is None:
         return None
+    if solver == GIVEN_SET:
+        return "none: the set was taken from the list of those nearly as good as the best"
     own = "" if isinstance(solution, Solution) else " (of the problem that it solves)"
     return printable(solver if status is None else f"{solver}; status: {status}{own}")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ..pencil.wording import ROUND_OFF, percent
 from ..plots._style import printable, short_names
 from ..search.near_optimal import words as say
 from ..search.near_optimal.sets import NearOptimalSets
@@ -139,10 +140,11 @@ def _stable(stability: np.ndarray | None) -> list[str]:
     if stability is None or stability.size < 2:
         return []
     most, first = float(stability.max()), float(stability[0])
-    if most - first < 0.005:
+    if most - first < ROUND_OFF:
         return [f"No other is more stable than the first ({whole_percent(first)})."]
     number = int(np.argmax(stability)) + 1
-    best = f"{whole_percent(most)}, the first one: {whole_percent(first)}"
+    shown = percent if whole_percent(most) == whole_percent(first) else whole_percent
+    best = f"{shown(most)}, the first one: {shown(first)}"
     return [f"The most stable of them is number {number:,} ({best})."]
 
 

@@ -31,6 +31,8 @@ from .schedule import PREFERRED, Schedule, make_schedule
 from .splits import LEAVE_ONE_OUT, usable_folds
 from .stability import StabilityIndex, selection_frequency, stability_index
 
+N_URGENT = 2  # stages that come first: one cross-validation, and its inner folds
+
 
 @dataclass
 class Estimates:
@@ -62,12 +64,19 @@ def estimate(
         run = partial(
             run_stages, X=data.X, plan=plan, n_jobs=n_jobs, checkpoint=file, progress=progress
         )
-        outcomes, cut_short = run(schedule.stages())
-        nested, cut_short = _nested(data, plan, schedule, outcomes, cut_short, run)
+        stages = schedule.stages()
+        # preferred sets take what the nested check has found, and come before what is less urgent
+        n_first = len(stages) if plan.preference is None else N_URGENT
+        outcomes, cut_short = run(stages[:n_first])
+        outer, cut_now = _outer(data, plan, schedule, outcomes, run)
+        cut_short = cut_short or cut_now
+        if not cut_short and n_first < len(stages):
+            more, cut_short = run(stages[n_first:])
+            outcomes = outcomes | more
     except TimeLimitError as reason:
         return _without_estimates(plan, reason)
     found = Estimates()
-    _evaluate(data, plan, schedule, outcomes, nested, found)
+    _evaluate(data, plan, schedule, outcomes, outer, found)
     if cut_short:
         _tell_unfinished(plan, schedule, outcomes, found)
     return found
@@ -85,36 +94,40 @@ def _without_estimates(plan: StudyPlan, reason: Exception) -> Estimates:
 
 
 @dataclass(frozen=True, eq=False)
-class _Nested:
-    """What the inner folds chose, and what the outer folds found with it."""
+class _Outer:
+    """What was chosen for the outer folds, and what they found with it.
+
+    ``outcomes`` has the preferred sets in the place of the best ones, if other sets are preferred.
+    """
 
     chosen: list[tuple[int, int]]
     outcomes: Mapping[str, Findings]
 
 
-def _nested(
+def _outer(
     data: StudyData,
     plan: StudyPlan,
     schedule: Schedule,
     outcomes: Mapping[str, Findings],
-    cut_short: bool,
     run: Callable[[Sequence[Stage]], tuple[dict[str, Findings], bool]],
-) -> tuple[_Nested | None, bool]:
-    """The choices of the inner folds; a preferred set takes another fit of the outer folds.
+) -> tuple[_Outer | None, bool]:
+    """The choices for the outer folds; a preferred set takes another fit of each.
 
-    Also whether Ctrl-C has cut it short, before or now.
+    None if something is missing; also whether Ctrl-C has cut it short now.
     """
-    if not plan.is_nested or not schedule.is_nested_done(outcomes):
-        return None, cut_short
     outer, inner = schedule.repeats[0], schedule.inner
-    chosen = choose_inside(inner, outcomes, plan)
-    if plan.preference is None or cut_short:
-        return (_Nested(chosen, outcomes) if plan.preference is None else None), cut_short
+    if not schedule.is_nested_done(outcomes):
+        return None, False
+    chosen = [(0, 0 if plan.k is None else plan.ks.index(plan.k))] * len(outer)
+    if inner:
+        chosen = choose_inside(inner, outcomes, plan)
+    if plan.preference is None:
+        return _Outer(chosen, outcomes), False
     jobs = preferring_jobs(outer, inner, chosen, outcomes, data.X.shape[1])
     preferred, cut_short = run([Stage(PREFERRED, jobs)])
     if cut_short:
         return None, True
-    return _Nested(chosen, with_preferred(outcomes, outer, jobs, preferred)), False
+    return _Outer(chosen, with_preferred(outcomes, outer, jobs, preferred)), False
 
 
 def _evaluate(
@@ -122,7 +135,7 @@ def _evaluate(
     plan: StudyPlan,
     schedule: Schedule,
     outcomes: Mapping[str, Findings],
-    nested: _Nested | None,
+    outer: _Outer | None,
     found: Estimates,
 ) -> None:
     """From what the jobs found to errors, stability and null."""
@@ -142,9 +155,9 @@ def _evaluate(
         )
         for i, setting in enumerate(best)
     ]
-    found.honest = _honest(data, plan, schedule, outcomes, nested, found.cv)
+    found.honest = _honest(data, plan, schedule, outcomes, outer, found.cv)
     if found.honest is not None and repeats[0] is schedule.repeats[0]:
-        judged = outcomes if nested is None else nested.outcomes
+        judged = outcomes if outer is None else outer.outcomes
         found.calibration = calibrated(repeats[0], judged, plan, found.honest)
     permuted = schedule.whole_permutations(outcomes)
     if permuted and repeats[0] is schedule.repeats[0]:  # on a cluster another may be done first
@@ -161,16 +174,18 @@ def _honest(
     plan: StudyPlan,
     schedule: Schedule,
     outcomes: Mapping[str, Findings],
-    nested: _Nested | None,
+    outer: _Outer | None,
     cv: CVPath,
 ) -> HonestError | None:
-    words = plan.splitter.describe(data.y)
-    if plan.is_nested:
-        if nested is None:
+    words, folds = plan.splitter.describe(data.y), schedule.repeats[0]
+    if plan.has_inner_folds or plan.preference is not None:
+        if outer is None:
             return None
-        how = f"nested {words} cross-validation, {_what_is_chosen(plan)} chosen inside"
-        outer = schedule.repeats[0]
-        return nested_error(outer, nested.chosen, nested.outcomes, plan, cv, how)
+        nested = f"nested {words} cross-validation, {_what_is_chosen(plan)} chosen inside"
+        if plan.must_choose:
+            return nested_error(folds, outer.chosen, outcomes, outer.outcomes, plan, cv, nested)
+        each = f"{words} cross-validation, k fixed, a set preferred in every training part"
+        return fixed_error([folds], outer.outcomes, plan, nested if schedule.inner else each)
     repeats = schedule.whole_repeats(outcomes)
     times = f"{len(repeats)} times " if len(repeats) > 1 else ""
     rule = "k fixed" if plan.ks else "nothing chosen"

@@ -32,6 +32,14 @@ from .running.runner import StageProgress, quiet_run
 from .standardize import Standardizer, fill_gaps, has_gaps
 
 FINAL = "final models"
+NOTHING_TO_PREFER = (
+    "No set was preferred: there is no choice, or the set is too large to list others as good."
+)
+BEST_TAKEN = "No set was preferred: the model is on the best set that was found."
+OF_BEST_SETS = (
+    "The curve, the table and the stability are those of the best set of every k; the preferred "
+    "set was taken for k = {k} only, and the error on new samples is that of preferred sets."
+)
 LIST_INTERRUPTED = "the search for other sets as good was interrupted"
 
 
@@ -86,6 +94,10 @@ def fit_final(
             often = None if estimates.frequency is None else estimates.frequency[size]
             inner, cut = _prefer(final, inner, Z, data.y, plan, often, n_jobs)
             unfinished += cut
+            if final.preferred is None:
+                notes.append(BEST_TAKEN if cut else NOTHING_TO_PREFER)
+            elif final.preferred.place:
+                notes.append(OF_BEST_SETS.format(k=final.k))
         models = {final.k: inner}
         try:
             tell(1)

@@ -20,6 +20,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from ..errors import TimeLimitError
+from ..pencil.solution import Status
 from .plan import StudyPlan
 from .preference import take_preferred
 from .prepared import fit_sizes
@@ -46,7 +47,7 @@ Findings = list[list[Finding]]  # by setting, then by k
 class Choice:
     """What was chosen inside a training part: a setting and a size (by their places).
 
-    ``frequency``: how often every feature was selected from parts of it, by these.
+    ``frequency``: how often every feature was selected from parts of it, by these; 0 without parts.
     """
 
     setting: int
@@ -104,7 +105,12 @@ def _fit_all(
         return
     assert plan.preference is not None
     model = _fit(settings[choice.setting], Z, y, plan.ks)[choice.size]
-    yield [take_preferred(model, Z, y, plan.preference, choice.frequency, plan.within, n_jobs=1)[0]]
+    model, preferred = take_preferred(
+        model, Z, y, plan.preference, choice.frequency, plan.within, n_jobs=1
+    )
+    if preferred is not None and preferred.found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt  # which the list has only noted
+    yield [model]
 
 
 def _fit(estimator: Any, Z: np.ndarray, y: np.ndarray, ks: tuple[int, ...]) -> list[Any]:

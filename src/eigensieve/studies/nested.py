@@ -89,6 +89,7 @@ def nested_error(
     outer: Sequence[Job],
     chosen: Sequence[tuple[int, int]],
     found: Mapping[str, Findings],
+    preferred: Mapping[str, Findings],
     plan: StudyPlan,
     final: CVPath,
     how: str,
@@ -96,11 +97,18 @@ def nested_error(
     """In every outer fold the inner folds choose; what they chose is judged on the test part.
 
     ``final`` chooses what is fitted on all rows. Where the outer folds choose otherwise, theirs is
-    another error than the final model's; its cross-validated error shows about by how much.
+    another error than the final model's; its cross-validated error shows about by how much. That
+    is one of best sets, and compared with theirs (``found``); the error is that of the sets that
+    are ``preferred``, where other sets are.
     """
-    findings = [found[job.key][setting][size] for job, (setting, size) in zip(outer, chosen)]
+
+    def chosen_of(outcomes: Mapping[str, Findings]) -> list[Finding]:
+        return [outcomes[job.key][setting][size] for job, (setting, size) in zip(outer, chosen)]
+
     target = float(final.average(final.fold_errors)[final.choose(plan.k)])
-    return _judge([outer], [findings], plan, how, chosen, target)
+    own = _judge([outer], [chosen_of(found)], plan, how, chosen, 0.0)
+    shift = target - own.error
+    return _judge([outer], [chosen_of(preferred)], plan, how, chosen, shift)
 
 
 def preferring_jobs(
@@ -110,12 +118,12 @@ def preferring_jobs(
     found: Mapping[str, Findings],
     n_features: int,
 ) -> list[Job]:
-    """The outer folds once more, each with the set that its inner folds prefer."""
+    """The outer folds once more, each with the set that is preferred, by its inner folds if any."""
     jobs = []
-    for job, parts, (setting, size) in zip(outer, inner, chosen):
-        supports = [found[part.key][setting][size]["support"] for part in parts]
+    for i, (job, (setting, size)) in enumerate(zip(outer, chosen)):
         frequency = np.zeros(n_features)
-        np.add.at(frequency, np.concatenate(supports).astype(np.intp), 1.0 / len(parts))
+        for part in inner[i] if inner else ():
+            frequency[found[part.key][setting][size]["support"]] += 1.0 / len(inner[i])
         jobs.append(replace(job, choice=Choice(setting, size, frequency)))
     return jobs
 
@@ -161,9 +169,12 @@ def _judge(
     plan: StudyPlan,
     how: str,
     chosen: Sequence[tuple[int, int]] = (),
-    target: float | None = None,
+    shift: float | None = None,
 ) -> HonestError:
-    """From predictions to errors; ``target``: the cross-validated error of the final choice."""
+    """From predictions to errors.
+
+    ``shift``: how much larger the error of the final choice is; None if there is no other choice.
+    """
     labels, classes, groups = repeats[0][0].labels, plan.classes, plan.splitter.groups
     code = np.searchsorted(classes, labels)
     votes, aucs = np.zeros((labels.size, classes.size)), []
@@ -183,13 +194,13 @@ def _judge(
     size = rate.size if independent is None else independent
     n_train = float(np.mean([job.train.size for repeat in repeats for job in repeat]))
     # Nadeau and Bengio have 1 / predictions + 1 / n_train; the final model, 1 / samples or a shift
-    predictions = [float(times.sum())] if target is None else []
+    predictions = [float(times.sum())] if shift is None else []
     estimate = error_estimate(
         float(rate.sum()),
         rate.size,
         how,
         n_effective=cross_validated_size(size, rate.size, n_train, *predictions),
-        shift=0.0 if target is None else target - float(rate.mean()),
+        shift=shift or 0.0,
     )
     known = [auc for auc in aucs if auc is not None]
     return HonestError(

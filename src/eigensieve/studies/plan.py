@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pickle import PicklingError
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import joblib
@@ -73,9 +74,10 @@ class StudyPlan:
         return (self.k is None and self.n_sizes > 1) or len(self.settings) > 1
 
     @property
-    def is_nested(self) -> bool:
-        """Whether something is chosen by resamples: k, a setting, or a preferred set."""
-        return self.must_choose or self.preference is not None
+    def has_inner_folds(self) -> bool:
+        """Whether something is chosen by resamples: k, a setting, or the most stable set."""
+        by_stability = self.preference is not None and self.preference.needs_resamples
+        return self.must_choose or by_stability
 
     def key(self, data: StudyData) -> str:
         """A digest of everything that the results of the jobs depend on."""
@@ -124,7 +126,7 @@ def make_plan(
         splitter=Splitter(cv, data.groups, seed),
         n_repeats=check_k(n_repeats, "n_repeats"),
         n_permutations=_check_permutations(n_permutations),
-        preference=make_preference(prefer, costs, data.names, list(settings.values())),
+        preference=make_preference(prefer, costs, data.names, settings.values(), sizes),
         within=within,
     )
 
@@ -173,13 +175,25 @@ def _check_seed(seed: Any) -> int:
     return int(seed)
 
 
+def _code_of(value: Any) -> Any:
+    """What a function does, or an object that is called like one; None if it is not in Python."""
+    if isinstance(value, partial):
+        return _code_of(value.func), value.args, value.keywords
+    function = value if isinstance(value, FunctionType) else type(value).__call__
+    if not isinstance(function, FunctionType):
+        return None
+    return _instructions(function.__code__), function.__defaults__, function.__kwdefaults__
+
+
+def _instructions(code: CodeType) -> Any:
+    """The code itself, and that of the functions in it: their repr has an address in memory."""
+    parts = [_instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, parts
+
+
 def _hash(given: dict[str, Any]) -> str:
     """A digest of parameters; of a function also what it does, as it may have been edited."""
-    codes = [
-        (name, value.__code__.co_code, value.__code__.co_names, repr(value.__code__.co_consts))
-        for name, value in sorted(given.items())
-        if isinstance(value, FunctionType)
-    ]
+    codes = [(name, _code_of(value)) for name, value in sorted(given.items()) if callable(value)]
     try:
         return str(joblib.hash((given, codes)))
     except (PicklingError, TypeError) as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from ..estimators.sparse_lda import SparseLDA
 from ..pencil.constraints import Constraints
 from ..pencil.wording import counted, percent
 from ..search.near_optimal.sets import NearOptimalSets
-from ..search.near_optimal.words import loss, within
+from ..search.near_optimal.words import is_constrained, loss, within
 from .near_optimal import list_near_optimal, stability_of_sets, with_bound_of
 from .optimality import Judge
 
 RULES = ("stable", "cheap")
 MAX_SETS = 1000
-DIGITS = 9  # values that differ by round-off are equal: then the better set is taken
+SAME = 1e-12  # values that differ by less, as a share of the largest, are equal: round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Preference:
         What every feature costs, for the rule "cheap".
     """
 
-    rule: str | Callable[[list[str]], float]
+    rule: str | Callable[[list[str]], Any]
     names: Sequence[str]
     costs: np.ndarray | None = None
 
@@ -55,33 +56,43 @@ class Preference:
     def values(self, sets: np.ndarray, frequency: np.ndarray | None) -> np.ndarray:
         """The value of every set (row); the least is preferred."""
         if callable(self.rule):
-            called = [[self.names[j] for j in members] for members in sets.tolist()]
-            return np.array([self._value_of(own) for own in called])
+            return np.array([self.value_of(members) for members in sets.tolist()])
         if self.rule == "stable":
             assert frequency is not None
             return -stability_of_sets(sets, frequency)
         assert self.costs is not None
         return np.asarray(self.costs[sets].sum(axis=1))
 
-    def _value_of(self, features: list[str]) -> float:
+    def value_of(self, members: Sequence[int]) -> float:
+        """What the function gives for a set."""
         assert callable(self.rule)
-        value = float(self.rule(features))
-        if np.isnan(value):
-            raise InputError(f"prefer gives no number (NaN) for the set {', '.join(features)}")
-        return value
+        features = [self.names[j] for j in members]
+        value: Any = self.rule(features)
+        if not isinstance(value, Real) or not np.isfinite(float(value)):
+            raise InputError(
+                f"prefer must give a finite number for a set; for {', '.join(features)} it gave "
+                f"{value!r:.80}"
+            )
+        return float(value)
+
+    def first(self, values: np.ndarray) -> int:
+        """The place of the least value; of equal ones the first, which is the better set."""
+        slack = SAME * float(np.abs(values).max())
+        return int(np.argmax(values <= values.min() + slack))
 
 
 def make_preference(
-    prefer: Any, costs: Any, names: Sequence[str], settings: Sequence[Any]
+    prefer: Any, costs: Any, names: Sequence[str], settings: Iterable[Any], sizes: Sequence[int]
 ) -> Preference | None:
-    """Check what was asked for against the table and the estimators."""
+    """Check what was asked for against the table and the estimators; ``sizes`` are to be tried."""
     if prefer is None:
         if costs is not None:
             raise OptionError("costs are for prefer='cheap'; limits on them are constraints")
         return None
-    if not callable(prefer) and prefer not in RULES:
+    if not callable(prefer) and not (isinstance(prefer, str) and prefer in RULES):
         raise OptionError(f"prefer is {prefer!r}; it must be 'stable', 'cheap' or a function")
-    if (prefer == "cheap") != (costs is not None):
+    is_cheap = isinstance(prefer, str) and prefer == "cheap"
+    if is_cheap != (costs is not None):
         raise OptionError("prefer='cheap' and costs belong together: give both or neither")
     others = [type(one).__name__ for one in settings if not isinstance(one, SparseLDA)]
     if others:
@@ -89,7 +100,10 @@ def make_preference(
             f"prefer chooses among nearly optimal sets of SparseLDA; {others[0]} has none"
         )
     if costs is None:
-        return Preference(prefer, names)
+        preference = Preference(prefer, names)
+        if callable(prefer):
+            preference.value_of(range(sizes[0]))  # what it cannot do is said before the work
+        return preference
     read = Constraints(costs=costs, max_cost=0.0).by_index(len(names), names).costs
     return Preference(prefer, names, read)
 
@@ -114,11 +128,17 @@ class Preferred:
     def describe(self) -> str:
         """Why this set, in a sentence."""
         found, near = self.found, within(self.found)
+        allowed = "allowed " if is_constrained(found) else ""
         if found.n_sets == 1:
-            known = "" if found.is_complete else "known to be "
-            return f"No other set is {known}{near}: there was nothing to prefer."
-        sets = counted(found.n_sets, "set")
-        among = f"Of all {sets} {near}" if found.is_complete else f"Of {sets} known to be {near}"
+            is_ = "is" if found.is_complete else "was found that is"
+            return f"No other {allowed}panel {is_} {near}: there was nothing to prefer."
+        among = f"{counted(found.n_sets, f'{allowed}panel')} {near}"
+        if found.is_complete:
+            among = f"Of all {among}"
+        elif found.is_capped:
+            among = f"Of the best {among} (there are more)"
+        else:
+            among = f"Of the {among} that were found"
         if self.place == 0:
             return f"{among}, the best one itself is {self.preference.which}: {self._figures()}."
         lost = loss(float(found.losses[self.place]))
@@ -134,7 +154,7 @@ class Preferred:
             text = f"on average its features were selected in {percent(-own)} of the training parts"
             other = f", those of the best one in {percent(-best)}"
         elif self.preference.rule == "cheap":
-            text, other = f"it costs {own:,.6g}", f", the best one {best:,.6g}"
+            text, other = f"it costs {own:,.12g}", f", the best one {best:,.12g}"
         else:
             text, other = f"its value is {own:,.6g}", f", that of the best one {best:,.6g}"
         return text + other if self.place else text
@@ -159,7 +179,7 @@ def take_preferred(
     if found is None:
         return model, None
     values = preference.values(found.sets, frequency)
-    place = int(np.argmin(values.round(DIGITS)))
+    place = preference.first(values)
     preferred = Preferred(found, place, preference, values)
     if not np.array_equal(found.sets[place], own.support):
         model = clone(model).fit_set(Z, y, found.sets[place])

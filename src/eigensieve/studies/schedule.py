@@ -26,7 +26,7 @@ class Schedule:
     ----------
     repeats : one list of jobs per repeat of the cross-validation
     inner : the inner folds of every outer fold, which are the jobs of the first repeat; empty
-        where nothing has to be chosen
+        where nothing is chosen by them
     permuted : the jobs of every permutation of the labels
     """
 
@@ -64,12 +64,12 @@ def _all_done(jobs: list[Job], found: Mapping[str, Findings]) -> bool:
 def make_schedule(plan: StudyPlan, y: np.ndarray) -> Schedule:
     """All jobs of a study of rows with labels y."""
     splitter = plan.splitter
-    if plan.is_nested and isinstance(splitter.cv, int):
+    if plan.has_inner_folds and isinstance(splitter.cv, int):
         usable_folds(y, splitter.cv, splitter.groups, least=MIN_SAMPLES_OF_A_CLASS)
     n_repeats = 1 if splitter.is_fixed else plan.n_repeats
     # the probabilities of the first repeat: of the models that the error on new samples is of
     repeats = [_jobs(splitter.split(y, r), y, keeps_proba=r == 0) for r in range(n_repeats)]
-    outer = repeats[0] if plan.is_nested else []
+    outer = repeats[0] if plan.has_inner_folds else []
     inner = [_cut_inside(splitter, y, job) for job in outer]
     rng = np.random.default_rng(splitter.seed)
     permuted = [_permute(splitter, y, rng) for _ in range(plan.n_permutations)]

@@ -129,7 +129,7 @@ def usable_range(estimators: Iterable[Any], p: int) -> range:
         if limits is not None:
             first = next_size(limits, max(1, include), inside)
             if first is None:
-                check_usable(estimator, max(1, include), p)
+                check_allowed(limits, None, inside)
             least = max(least, first or 1)
     return range(least, most + 1)
 

@@ -328,8 +328,8 @@ def test_the_numbers_are_those_of_all_sets(seed, within) -> None:
 def test_where_nothing_is_left_to_choose() -> None:
     pencil = es.Pencil(np.diag([3.0, 2.0, 1.0]))
     every = es.near_optimal(pencil, 3)
-    assert every.describe() == ["There is no other panel of 3 features."]
+    assert words.describe(every) == ["There is no other panel of 3 features."]
     kept = es.near_optimal(pencil, 2, include=[0, 2])
-    assert kept.describe() == ["There is no other allowed panel of 2 features."]
+    assert words.describe(kept) == ["There is no other allowed panel of 2 features."]
     one_left = es.near_optimal(pencil, 2, exclude=[1])
-    assert one_left.describe() == ["There is no other allowed panel of 2 features."]
+    assert words.describe(one_left) == ["There is no other allowed panel of 2 features."]

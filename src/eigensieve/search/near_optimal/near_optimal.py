@@ -112,22 +112,27 @@ def near_optimal(
     }
     problem = make_problem(pencil, **about)
     budget = Budget(time_limit, callback=callback)
-    budget.allow(check_effort(effort))
+    work = check_effort(effort)
     shared = check_shared(random_state, n_jobs, client)
     prover = None if proof is None else Prover(problem, pencil, as_request(proof))
-    found = _find_all(problem, within, max_sets, budget, shared)
+    found = _find_all(problem, within, max_sets, work, budget, shared)
     if prover is not None:
         found = prove_list(prover, found, budget)
     return replace(found, names=called, problem=about)
 
 
 def _find_all(
-    problem: Problem, within: float, max_sets: int, budget: Budget, shared: dict[str, Any]
-) -> NearOptimalSets:
-    """All sets that reach the threshold, by a search from the best one that greedy search finds."""
+    problem: Problem, within: float, max_sets: int, work: float, budget: Budget,
+    shared: dict[str, Any],
+) -> NearOptimalSets:  # fmt: skip
+    """All sets that reach the threshold, by a search from the best one that greedy search finds.
+
+    ``work``: what the search may do, beside the greedy one.
+    """
     own = {name: value for name, value in shared.items() if name == "random_state"}
     start = solve_problem(problem, "greedy", budget, shared=own, options={})
     support = np.searchsorted(problem.to_original, start.support)
+    budget.allow(work)
     found = _prepare(problem, support, within, max_sets, budget)
     is_small = found.n_missing <= 1
     outcome = _try_each(found) if is_small else _search(found, budget, shared)

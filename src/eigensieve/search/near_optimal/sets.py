@@ -175,12 +175,6 @@ class NearOptimalSets:
         """What a feature is called: its index, if it has no name."""
         return str(feature) if self.names is None else self.names[feature]
 
-    def describe(self) -> list[str]:
-        """What the list says, in five sentences or fewer; a set is called a panel there."""
-        from .words import describe
-
-        return describe(self)
-
     def to_frame(self, names: Sequence[str] | None = None) -> Any:
         """A pandas frame with a row for every set: rank, score, loss, and the features.
 

@@ -159,8 +159,10 @@ def which_exchanged(found: NearOptimalSets) -> str:
         f"({counted(pair.n_pairs, 'pair of panels', 'pairs of panels')})"
         for pair in top
     ]
-    often = " most often" if len(found.exchanges) > len(top) else ""
-    return f"Features that{often} take each other's place: {'; '.join(pairs)}."
+    more = found.exchanges[len(top) : len(top) + 1]
+    example = ", for example" if more and more[0].n_pairs == top[0].n_pairs else ""
+    often = " most often" if more and not example else ""
+    return f"Features that{often} take each other's place{example}: {'; '.join(pairs)}."
 
 
 def what_is_spared(found: NearOptimalSets) -> str:
