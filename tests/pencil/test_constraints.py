@@ -187,3 +187,19 @@ def test_in_words(wishes: dict[str, Any], said: list[str]) -> None:
     labels = ["a", "b", "c", "c"]
     given = Constraints(**(wishes | ({"groups": labels} if wishes.get("groups") is GROUPS else {})))
     assert given.by_index(4, None).in_words() == said
+
+
+@pytest.mark.parametrize("index", [list("abcd"), range(4)])
+def test_a_series_is_read_by_its_index(index) -> None:
+    costs = pd.Series([5.0, 1.0, 7.0, 2.0], index=index)
+    labels = pd.Series(["x", "y", "x", None], index=index)
+    names = [str(name) for name in index]
+    plain = Constraints(costs=costs.tolist(), max_cost=6, groups=labels.tolist(), at_most=1)
+    turned = Constraints(costs=costs[::-1], max_cost=6, groups=labels[::-1], at_most=1)
+    expected, found = plain.by_index(4, names), turned.by_index(4, names)
+    np.testing.assert_array_equal(found.costs, expected.costs)
+    assert {n: m.tolist() for n, m in found.groups.items()} == {"x": [0, 2], "y": [1]}
+    with pytest.raises(InputError, match="there is no feature 'e'"):
+        Constraints(costs=costs.set_axis(list("abce")), max_cost=6).by_index(4, list("abcd"))
+    with pytest.raises(InputError, match="names a feature twice"):
+        Constraints(costs=costs.set_axis(list("abca")), max_cost=6).by_index(4, list("abcd"))

@@ -116,7 +116,10 @@ def test_sizes_that_cannot_be_are_refused(options: dict[str, Any], words: str) -
     ("asked", "words"),
     [
         ({"groups": {"a": ["gene 77"]}, "at_most": 1}, "there is no feature 'gene 77'"),
-        ({"costs": np.ones(14), "max_cost": 0.5}, "no set of 1 features? keeps all limits"),
+        (
+            {"costs": np.ones(14), "max_cost": 0.5},
+            "no set of features, whatever their number, keeps all limits",
+        ),
     ],
 )
 def test_wishes_that_cannot_be_are_refused(asked: dict[str, Any], words: str) -> None:

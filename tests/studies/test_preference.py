@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +16,9 @@ from sklearn.preprocessing import StandardScaler
 
 import eigensieve as es
 from eigensieve.errors import InputError, OptionError
+from eigensieve.pencil.solution import Status
+from eigensieve.studies import preference as module
+from eigensieve.studies.plan import _code_of
 from eigensieve.studies.running import runner
 from tests.studies.intervals import ends
 from tests.studies.test_nested import Loop, folds, make_data
@@ -255,3 +259,81 @@ def test_of_a_list_that_is_not_complete_it_says_what_is_known() -> None:
         "panels within 20 % of the best that were found"
         in replace(study.preferred, found=cut).describe()
     )
+
+
+def test_a_small_class_is_enough_for_what_needs_no_resamples() -> None:
+    X, y = make_data(5)
+    y = np.where(np.arange(y.size) < 2, "rare", "common")
+    options = {**OPTIONS, "cv": 2}
+    study = es.study(X, y, LDA, (3,), k=3, prefer="cheap", costs=COSTS, **options)
+    assert study.honest_error is not None
+    with pytest.raises(InputError, match="which set is stable"):
+        es.study(X, y, LDA, (3,), k=3, prefer="stable", **options)
+
+
+def test_ctrl_c_inside_a_list_ends_the_fold(monkeypatch) -> None:
+    """The list takes it for a limit; a fold that preferred among a part of it would be wrong."""
+    X, y = make_data(5)
+    listed = module.list_near_optimal
+
+    def cut(*args: Any) -> Any:
+        return replace(listed(*args), is_complete=False, status=Status.INTERRUPTED)
+
+    monkeypatch.setattr(module, "list_near_optimal", cut)
+    study = es.study(X, y, LDA, (1, 2, 4), prefer="stable", **OPTIONS)
+    assert study.honest_error is None
+    assert "the error on new samples was not estimated" in study.unfinished
+
+
+def test_it_is_said_where_nothing_was_preferred_or_figures_are_of_other_sets() -> None:
+    X, y = make_data(5)
+    every = es.study(X[:, :3], y, LDA, (3,), k=3, prefer="stable", cv=3, n_repeats=1)
+    assert any(note.startswith("No set was preferred") for note in every.notes)
+    other = es.study(X, y, LDA, (3,), k=3, prefer="cheap", costs=COSTS, **OPTIONS)
+    assert any("are those of the best set of every k" in note for note in other.notes)
+    assert "allowed" not in other.preferred.describe()
+    kept = LDA.set_params(include=["f0"])
+    try:
+        forced = es.study(X, y, kept, (3,), k=3, prefer="cheap", costs=COSTS, **OPTIONS)
+    finally:
+        kept.set_params(include=())
+    assert " allowed panels within 20 % of the best" in forced.preferred.describe()
+
+
+def test_very_small_values_are_told_apart() -> None:
+    X, y = make_data(5)
+    study = es.study(X, y, LDA, (3,), k=3, prefer="cheap", costs=1e-13 * COSTS, **OPTIONS)
+    cheapest = min(near_best(X, y, 3), key=lambda S: COSTS[list(S)].sum())
+    assert sorted(feature.index for feature in study.selected) == sorted(cheapest)
+
+
+def test_a_report_names_what_was_chosen_anew(tmp_path) -> None:
+    X, y = make_data(5)
+    study = es.study(X, y, LDA, (2, 3, 4), k=3, prefer="cheap", costs=COSTS, **OPTIONS)
+    study.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the preferred set was chosen anew in each training part" in page
+    assert "The selected set was preferred to better ones" in page
+    assert "No other is more stable than the first" not in page
+    assert "final choice of<" not in page
+
+
+CODE = "def rule(names):\n    return sum(len(name) * {factor} for name in names)\n"
+
+
+def test_a_function_is_known_again_by_what_it_does() -> None:
+    """Not by where its parts lie in memory; edited, it is another one, also inside an object."""
+
+    def hashed(factor: int) -> str:
+        space: dict[str, Any] = {}
+        exec(CODE.format(factor=factor), space)
+        return repr(_code_of(space["rule"]))
+
+    assert hashed(1) == hashed(1) != hashed(2)
+    assert _code_of(partial(len, [1])) != _code_of(partial(len, [2]))
+
+    class Rule:
+        def __call__(self, names: list[str]) -> float:
+            return float(len(names))
+
+    assert _code_of(Rule()) is not None

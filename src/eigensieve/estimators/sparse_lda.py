@@ -280,7 +280,7 @@ class SparseLDA(SelectedLDA):
         >>> found = SparseLDA(3).near_optimal(X, y, within=0.07)
         >>> lda = SparseLDA().fit_set(X, y, found.sets[1])
         >>> list(lda.selected_features_)
-        ['ash', 'color_intensity', 'proline']
+        ['color_intensity', 'od280/od315_of_diluted_wines', 'proline']
         """
         data = self._prepare(*self._take_table(X, y))
         names, pencil = getattr(self, "feature_names_in_", None), data.problem.pencil

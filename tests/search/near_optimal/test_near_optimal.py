@@ -244,3 +244,14 @@ def test_a_table_on_disk(tmp_path: Any) -> None:
     np.testing.assert_array_equal(here.sets, there.sets)
     assert there.is_complete
     np.testing.assert_array_equal(here.never, there.never)
+
+
+def test_without_effort_the_first_set_is_that_of_greedy_search() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 150)), np.arange(40) % 2
+    X[y == 1, :9] += 1.0
+    pencil = es.lda_pencil(X, y, shrinkage=0.3)
+    found = es.near_optimal(pencil, 9, effort=0)
+    greedy = es.solve(pencil, 9, "greedy")
+    assert found.best.objective >= greedy.objective * (1 - 1e-12)
+    assert not found.is_complete

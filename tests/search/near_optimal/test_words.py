@@ -206,7 +206,7 @@ def test_many_names_are_cut() -> None:
         (make_list("abc", "abd"), "Features that take each other's place: c and d (1 pair of p"),
         (
             make_list("ab", "ac", "ad", "bc", names=None),
-            "Features that most often take each other's place: 0 and 1 (1 pair of panels); ",
+            "Features that take each other's place, for example: 0 and 1 (1 pair of panels); ",
         ),
     ],
 )
