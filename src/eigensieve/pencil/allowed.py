@@ -79,6 +79,8 @@ def next_size(limits: Limits, k: int, include: np.ndarray) -> int | None:
     """The least number of features, k or more, of an allowed set; None if there is none."""
     if k > limits.size:
         return None
+    if _packed(limits, k, include) is not None:
+        return k
     every, one = np.arange(limits.most.size), np.ones(limits.size)
     found = _solve(limits, every, (k, limits.size), include, one)
     return None if found is None else found.size
