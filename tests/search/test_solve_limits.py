@@ -64,7 +64,7 @@ def test_a_path_leaves_out_what_is_impossible() -> None:
     assert path.ks == [1, 2, 3]
     with pytest.raises(InputError, match=r"no set of 6 features.*all or none of"):
         es.solve_path(pencil, [2, 6, 7], "greedy", groups=groups, whole=True)
-    with pytest.raises(InputError, match=r"no set of 1 features.*at most 0 of 'g'"):
+    with pytest.raises(InputError, match=r"no set of 1 feature .*at most 0 of 'g'"):
         es.solve_path(pencil, groups={"g": range(7)}, at_most=0)
 
 

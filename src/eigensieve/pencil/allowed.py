@@ -37,6 +37,8 @@ def heaviest_allowed(
         if packed is not None:
             return packed
         gains = np.zeros(limits.size)
+    if include.size > k:
+        return None
     free = _heaviest(gains, k, include)
     if limits.allows(free):
         return free
