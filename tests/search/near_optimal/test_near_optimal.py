@@ -51,8 +51,9 @@ def check(problem: LimitedProblem, within: float) -> bool:
 
 @pytest.mark.parametrize("first", range(0, COUNT, PART))
 def test_the_list_is_the_enumerated_one(first: int) -> None:
-    for seed in range(first, first + PART):
-        check(random_limited_problem(seed), SHARES[seed % 3])
+    seeds = range(first, first + PART)
+    n_listed = sum(check(random_limited_problem(seed), SHARES[seed % 3]) for seed in seeds)
+    assert n_listed >= 0.9 * PART  # the wishes of the others no set keeps
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -85,6 +86,24 @@ def test_a_number_for_each_block(criterion: str) -> None:
     found = es.near_optimal(pencil, (2, 1), 0.1, criterion=criterion)
     assert as_sets(found) == wanted
     assert found.is_complete
+
+
+def test_views_are_enumerated() -> None:
+    """Random pairs of views, with a number for each, ties and copies of columns."""
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        p, q = (int(size) for size in rng.integers(2, 7, size=2))
+        kx, ky = int(rng.integers(1, p + 1)), int(rng.integers(1, q + 1))
+        Z = rng.normal(size=(30, p + q)).round(int(rng.integers(0, 3)))
+        Z[:, -1] = Z[:, 0] if seed % 4 else Z[:, -2]
+        pencil = es.cca_pencil(Z[:, :p], Z[:, p:], shrinkage=float(rng.choice([0.1, 0.5])))
+        groups = {"left": list(range(p)), "right": list(range(p, p + q))}
+        rules = {"groups": groups, "at_most": {"left": kx, "right": ky}}
+        share = SHARES[seed % 3]
+        problem = LimitedProblem(pencil, kx + ky, "lambda_max", rules=rules)
+        found = es.near_optimal(pencil, (kx, ky), share, max_sets=10**6)
+        assert found.is_complete
+        assert as_sets(found) == reaching(problem, share), seed
 
 
 @pytest.fixture(scope="module")

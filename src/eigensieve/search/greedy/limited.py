@@ -32,8 +32,8 @@ MAX_GROUPS = 30
 # Refills that one set may cost, and their arithmetic, at most.
 MAX_REFILLS, MIN_REFILLS = 300, 10
 REFILL_WORK = 1e9
-# A set that was refilled may be worse than the best one by this share before exchanges: two thirds
-# are not, and next to none of these becomes the best.
+# A set that was refilled is worth exchanges if it is worse than the best one by this share at most:
+# those that became the best one nearly all were, and most others were not.
 HOPEFUL = 0.006
 
 
